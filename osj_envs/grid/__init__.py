@@ -1,0 +1,1 @@
+"""What the grid worlds share: codes, movement, beams and views."""

@@ -1,0 +1,1 @@
+"""Pictures of worlds: palette, sprites and canvas."""

@@ -1,0 +1,64 @@
+"""The one interface of every player: learned, scripted, language model or human."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from flax import struct
+from jaxtyping import Array, Bool, Float, Int
+
+from osj_envs.types import Key, Observation
+
+NO_ACTION = -1
+"""`SeatView.last_action` before an episode's first action."""
+
+
+@struct.dataclass
+class SeatView:
+    """All that a player is given at a step; made from its own observations, never from the state.
+
+    Attributes:
+        observation: this seat's observation (no agent axis).
+        evidence: this seat's own record of the episode so far.
+        legal_actions: which actions may be chosen.
+        last_action: the seat's previous action in this episode, or `NO_ACTION`.
+        last_reward: the reward it brought, 0 before the first.
+        trial: index of the trial.
+        is_first_of_trial: nothing has been done in this trial yet.
+        is_first_of_episode: nothing has been done in this episode yet.
+    """
+
+    observation: Observation
+    evidence: Any
+    legal_actions: Bool[Array, "actions"]
+    last_action: Int[Array, ""]
+    last_reward: Float[Array, ""]
+    trial: Int[Array, ""]
+    is_first_of_trial: Bool[Array, ""]
+    is_first_of_episode: Bool[Array, ""]
+
+
+@struct.dataclass
+class Decision:
+    """A player's answer: the action, int32."""
+
+    action: Int[Array, ""]
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """A player: a pair of pure functions over an own carry, reset once an episode.
+
+    A traceable policy can be jitted and vmapped, and its carry is a pytree of arrays.
+    """
+
+    is_traceable: bool
+
+    def initial_carry(self, key: Key) -> Any:
+        """The carry at an episode's start."""
+
+    def act(self, carry: Any, view: SeatView, key: Key) -> tuple[Any, Decision]:
+        """The next carry and the decision."""
+
+
+Roster = Sequence[Policy]
+"""The player of each seat, by seat."""
