@@ -1,0 +1,29 @@
+"""Settings shared by all tests: the CPU, a compilation cache on disk, reproducible examples.
+
+The environment variables are set before JAX is imported, and reach the programs that tests start.
+"""
+
+import os
+import pathlib
+
+import hypothesis
+import pytest
+
+CACHE = pathlib.Path(__file__).resolve().parents[1] / ".cache" / "jax"
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+os.environ.setdefault("WANDB_MODE", "offline")
+os.environ.setdefault("MPLBACKEND", "agg")
+
+# the first example of a test compiles: no deadline; the same examples on every run
+hypothesis.settings.register_profile("suite", deadline=None, derandomize=True, max_examples=25)
+hypothesis.settings.load_profile("suite")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Benchmarks time compilation, so they must not find it on disk."""
+    if config.getoption("benchmark_only"):
+        os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
