@@ -8,6 +8,8 @@ from typing import TypeAlias
 import numpy as np
 from jaxtyping import UInt8
 
+from osj_envs.grid.codes import MAX_SHADES
+
 Layout: TypeAlias = UInt8[np.ndarray, "height width"]
 """A map: one `Terrain` code a cell, row 0 at the north edge and column 0 at the west edge."""
 
@@ -48,7 +50,7 @@ class CleanupConfig:
     hues: int = 5
     """Hues of waste; each has one recipe that clears its light shade."""
     shades: int = 3
-    """Shades of waste, light first; each but the first has one recipe that lightens it."""
+    """Shades of waste, light first, at most 3; each but the first has a recipe that lightens it."""
     base_tools: int = 4
     """Kinds of base tool; an ordered pair of them, repeats allowed, is a tool."""
     height: int = 12
@@ -134,6 +136,9 @@ class CleanupConfig:
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
                 raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} up.")
 
+        if self.shades > MAX_SHADES:
+            raise ValueError(f"shades is {self.shades}; a view tells at most {MAX_SHADES} apart.")
+
     def _check_rates(self) -> None:
         for name in _RATES:
             _check_share(name, getattr(self, name))
@@ -141,7 +146,7 @@ class CleanupConfig:
             raise ValueError("dirt_threshold is 0; it must be above 0 and at most 1.")
         if isinstance(self.initial_waste, tuple) and len(self.initial_waste) != 2:
             raise ValueError(
-                f"initial_waste is {self.initial_waste}; it must be one number or a (low, high) pair."
+                f"initial_waste is {self.initial_waste}; it must be a number or a (low, high) pair."
             )
         low, high = self.initial_waste_range
         _check_share("initial_waste", low)
@@ -204,3 +209,7 @@ def _check_share(name: str, value: float) -> None:
     # Written so that NaN is refused too.
     if not 0.0 <= value <= 1.0:
         raise ValueError(f"{name} is {value}; it must lie between 0 and 1.")
+
+
+PAPER = CleanupConfig()
+"""The paper's game."""
