@@ -1,12 +1,13 @@
 """The contract of an environment: one trial's physics, knowing nothing of trials and episodes."""
 
 import abc
+from typing import Any
 
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt8
 
 from osj_envs.specs import BoxSpec, DiscreteSpec
-from osj_envs.types import Clock, Key, Latent, Observation, Split, World, WorldStep
+from osj_envs.types import Clock, Evidence, Key, Latent, Observation, Split, World, WorldStep
 
 
 class Environment(abc.ABC):
@@ -50,6 +51,45 @@ class Environment(abc.ABC):
         """What each agent sees; the latent is not at hand here, so it cannot leak."""
 
     @abc.abstractmethod
+    def initial_evidence(self) -> Evidence:
+        """One agent's record of its own experience, as an episode starts."""
+
+    @abc.abstractmethod
+    def update_evidence(
+        self,
+        evidence: Evidence,
+        observation: Observation,
+        action: Int[Array, ""],
+        next_observation: Observation,
+        outcome: Any,
+    ) -> Evidence:
+        """The record after one step, from one agent's own view and outcome alone.
+
+        `next_observation` is the one before any reset.
+        """
+
+    @abc.abstractmethod
+    def evidence_features(
+        self, evidence: Evidence, observation: Observation
+    ) -> Float[Array, "features"]:
+        """One agent's record as numbers."""
+
+    @abc.abstractmethod
+    def paint_evidence(
+        self, evidence: Evidence, observation: Observation
+    ) -> UInt8[Array, "rows cols"]:
+        """What the record says of each cell in view, 0 .. `painted_codes` - 1; 0 for nothing."""
+
+    @property
+    @abc.abstractmethod
+    def painted_codes(self) -> int:
+        """How many codes `paint_evidence` uses."""
+
+    @abc.abstractmethod
+    def knowledge(self, evidence: Evidence) -> dict[str, Float[Array, ""]]:
+        """How much of the hidden rules one agent's record has established, by name."""
+
+    @abc.abstractmethod
     def reveal(self, latent: Latent) -> Float[Array, "features"]:
         """The hidden rules as numbers, for the control that is told them (an upper bound)."""
 
@@ -67,6 +107,11 @@ class Environment(abc.ABC):
     def action_spec(self) -> DiscreteSpec:
         """The actions of one agent."""
         return DiscreteSpec(self.num_actions)
+
+    @classmethod
+    @abc.abstractmethod
+    def option_names(cls) -> tuple[str, ...]:
+        """The constructor's options."""
 
     @abc.abstractmethod
     def describe(self, latent: Latent, world: World, clock: Clock) -> str:

@@ -76,5 +76,7 @@ def _in_chunks(
         result = jax.tree.map(lambda x, new: x.at[rows].set(new, mode="drop"), result, fresh)
         return pending.at[rows].set(False, mode="drop"), result
 
-    _, result = jax.lax.while_loop(lambda carry: carry[0].any(), replace_some, (condition, otherwise))
+    _, result = jax.lax.while_loop(
+        lambda carry: carry[0].any(), replace_some, (condition, otherwise)
+    )
     return result

@@ -2,21 +2,23 @@
 
 from typing import Any, Literal
 
-import jax
 from flax import struct
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt8, UInt32
 
 Key = PRNGKeyArray | UInt32[Array, "2"]
 """A JAX random key, typed (`jax.random.key`) or raw (`jax.random.PRNGKey`)."""
 
-Split = Literal["train", "held_out"]
-"""Which part of the rule sets and layouts a latent is drawn from."""
+Split = Literal["train", "held_out", "all"]
+"""Which part of the rule sets and layouts a latent is drawn from; "all" is both together."""
 
 Latent = Any
 """A pytree: everything drawn once an episode and hidden from the agents."""
 
 World = Any
 """A pytree: everything of a trial that changes from step to step."""
+
+Evidence = Any
+"""A pytree: one agent's record of what its own experience has established."""
 
 
 @struct.dataclass
@@ -106,8 +108,3 @@ class Info:
     def __getitem__(self, name: str) -> Any:
         """The field called `name`."""
         return getattr(self, name)
-
-
-def leaf_bytes(tree: Any) -> int:
-    """Memory of a pytree's arrays, in bytes."""
-    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))

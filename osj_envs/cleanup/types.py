@@ -47,12 +47,15 @@ class World:
         colour: 1 + hue where there is waste, 0 elsewhere.
         agents: where they stand and face.
         window: the last two pick-ups, older first, `EMPTY_SLOT` where there is none yet; int32.
+        last_tool: the working pair that each agent held last in this trial, or -1; kept for the
+            metrics, never seen by a policy; int32.
     """
 
     item: UInt8[Array, "height width"]
     colour: UInt8[Array, "height width"]
     agents: Agents
     window: Int[Array, "agents 2"]
+    last_tool: Int[Array, "agents"]
 
 
 @struct.dataclass

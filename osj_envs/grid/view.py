@@ -1,0 +1,110 @@
+"""Egocentric views: a window turned so that the agent faces up, in compact integer planes.
+
+Source: window from the paper; compact codes are our choice, since writing one-hot channels costs
+more than all of the physics.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, UInt8, UInt32
+
+from osj_envs.grid.codes import Item, Plane
+from osj_envs.grid.movement import Agents, flat
+
+
+@dataclasses.dataclass(frozen=True)
+class Window:
+    """How far an agent sees, in cells: the paper's 11 by 11 by default."""
+
+    ahead: int = 9
+    behind: int = 1
+    side: int = 5
+
+    @property
+    def rows(self) -> int:
+        """Rows of a view; the agent stands in row `ahead`."""
+        return self.ahead + 1 + self.behind
+
+    @property
+    def cols(self) -> int:
+        """Columns of a view; the agent stands in column `side`."""
+        return 2 * self.side + 1
+
+    @property
+    def reach(self) -> int:
+        """The farthest that any window cell is from the agent along one axis."""
+        return max(self.ahead, self.behind, self.side)
+
+    def offsets(self) -> Int[np.ndarray, "headings rows cols 2"]:
+        """For each heading, the (row, column) steps from the agent to each cell of its window."""
+        ahead = self.ahead - np.arange(self.rows)[:, None] + np.zeros((1, self.cols), int)
+        right = np.arange(self.cols)[None, :] - self.side + np.zeros((self.rows, 1), int)
+        north = np.stack([-ahead, right], axis=-1)
+        turns = [north]
+        for _ in range(3):
+            rows, cols = turns[-1][..., 0], turns[-1][..., 1]
+            turns.append(np.stack([cols, -rows], axis=-1))
+        return np.stack(turns)
+
+
+def egocentric_views(
+    window: Window,
+    item: UInt8[Array, "height width"],
+    colour: UInt8[Array, "height width"],
+    agents: Agents,
+) -> UInt8[Array, "agents rows cols planes"]:
+    """What each agent sees, as the planes of `grid.codes.Plane`; cells off the map are walls."""
+    packed = _pack(item, colour, agents)
+    padded = jnp.pad(packed, window.reach, constant_values=np.uint32(Item.WALL))
+    stride = padded.shape[1]
+    here = flat(agents.position + window.reach, stride)
+    offsets = window.offsets()
+    steps = jnp.asarray(offsets[..., 0] * stride + offsets[..., 1], jnp.int32)
+    cells = here[:, None, None] + steps[agents.heading]
+    seen = padded.reshape(-1).at[cells].get(mode="promise_in_bounds")
+    return _unpack(_relative_to_viewer(seen, agents))
+
+
+def _pack(
+    item: UInt8[Array, "height width"], colour: UInt8[Array, "height width"], agents: Agents
+) -> UInt32[Array, "height width"]:
+    """All planes of a cell in one word, agents and headings absolute, so that one gather does."""
+    height, width = item.shape
+    number = jnp.arange(1, agents.heading.shape[0] + 1, dtype=jnp.uint32)
+    word = _shift(number, Plane.AGENT) | _shift(
+        agents.heading.astype(jnp.uint32) + 1, Plane.HEADING
+    )
+    cells = jnp.arange(height * width).reshape(height, width)
+    packed = item.astype(jnp.uint32) | _shift(colour.astype(jnp.uint32), Plane.COLOUR)
+    for index in range(agents.heading.shape[0]):
+        here = cells == flat(agents.position[index], width)
+        packed = packed | jnp.where(here, word[index], jnp.uint32(0))
+    return packed
+
+
+def _relative_to_viewer(
+    seen: UInt32[Array, "agents rows cols"], agents: Agents
+) -> UInt32[Array, "agents rows cols"]:
+    """Counts agents and headings from the viewer, so that every agent sees itself the same way."""
+    count = agents.heading.shape[0]
+    viewer = jnp.arange(count, dtype=jnp.uint32)[:, None, None]
+    facing = agents.heading.astype(jnp.uint32)[:, None, None]
+    number = (seen >> (8 * Plane.AGENT)) & 0xFF
+    heading = seen >> (8 * Plane.HEADING)
+    behind = jnp.where(number > viewer, number - 1 - viewer, number + count - 1 - viewer)
+    turned = (heading + 3 - facing) % 4
+    relative = _shift(1 + behind, Plane.AGENT) | _shift(1 + turned, Plane.HEADING)
+    return (seen & 0xFFFF) | jnp.where(number > 0, relative, jnp.uint32(0))
+
+
+def _shift(code: UInt32[Array, "*shape"], plane: Plane) -> UInt32[Array, "*shape"]:
+    """A code moved to its plane's byte."""
+    return code << (8 * plane)
+
+
+def _unpack(words: UInt32[Array, "*shape"]) -> UInt8[Array, "*shape planes"]:
+    """One byte a plane, the first plane in the lowest byte."""
+    return jax.lax.bitcast_convert_type(words, jnp.uint8)
