@@ -67,7 +67,7 @@ $(STAMP): requirements.lock pyproject.toml $(REBUILD)
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or newer among: $(CANDIDATES)." \
 		"Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@$(PYTHON) -c '$(NEW_ENOUGH)' || { echo "error: $(PYTHON) does not run as Python 3.11 or newer." >&2; exit 1; }
-	@echo "Setting up $(VENV) with $$($(PYTHON) --version) (about a minute)"
+	@echo "$(if $(REBUILD),Setting up $(VENV) with $$($(PYTHON) --version) (about a minute),Updating $(VENV))"
 	@$(if $(REBUILD),rm -rf $(VENV) && $(PYTHON) -m venv $(VENV),true) || { \
 		echo "error: $(PYTHON) -m venv failed; on Debian and Ubuntu, install python3-venv." >&2; exit 1; }
 	@$(PIP) install -r requirements.lock
