@@ -57,7 +57,8 @@ lock: ## resolve the newest versions afresh and write requirements.lock
 	@rm -rf $(VENV)-lock
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip --disable-pip-version-check -q install '.[dev,viz]'
-	$(VENV)-lock/bin/python -m pip freeze --exclude osj > requirements.lock
+	$(VENV)-lock/bin/python -m pip freeze --exclude osj > $(VENV)-lock/pins
+	mv $(VENV)-lock/pins requirements.lock
 	@rm -rf $(VENV)-lock
 
 clean: ## remove the virtual environment and the caches

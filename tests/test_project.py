@@ -1,9 +1,13 @@
 """Lock file, declared dependencies and tracked files fit a machine that is not ours."""
 
+import ast
+import importlib.metadata
 import pathlib
 import re
 import subprocess
+import sys
 import tomllib
+from collections.abc import Iterable
 
 import pytest
 from packaging.requirements import Requirement
@@ -13,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements.lock").read_text().splitlines()
 PINNED = re.compile(r"[A-Za-z0-9][\w.-]*==[\w.!+-]+")
+OURS = frozenset({"osj_envs", "algorithms", "baselines", "llm_eval", "tests"})
 # spelled in two parts, so that this file does not name one
 MACHINE_PATH = re.compile(r"(?<![\w.~$})*-])/(?:" + "work|tmp|root|home|Users" + r")(?=/|\b(?!\w))")
 
@@ -61,6 +66,46 @@ def test_every_dependency_has_a_lower_bound():
     assert not [
         x for x in declared if not any(s.operator == ">=" for s in Requirement(x).specifier)
     ]
+
+
+def needed_distributions(root: pathlib.Path, folders: Iterable[str]) -> dict[str, str]:
+    """The distribution of every foreign import in the folders, with a file that needs it."""
+    providers = importlib.metadata.packages_distributions()
+    needed = {}
+    for path in (file for folder in folders for file in sorted((root / folder).rglob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [str(node.module)]
+            for top in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - OURS:
+                needed[canonicalize_name(providers.get(top, [top])[0])] = str(path)
+    return needed
+
+
+def declared_names(*extras: str) -> set[str]:
+    optional = PROJECT["optional-dependencies"]
+    lines = [*PROJECT["dependencies"], *(line for extra in extras for line in optional[extra])]
+    return {canonicalize_name(Requirement(line).name) for line in lines}
+
+
+def test_the_packages_declare_what_they_import():
+    needed = needed_distributions(ROOT, OURS - {"tests"})
+    assert {"jax", "jaxtyping"} <= needed.keys()
+    declared = declared_names("llm", "viz", "adapters")
+    assert not {name: path for name, path in needed.items() if name not in declared}
+
+
+def test_the_tests_import_only_what_the_lock_brings():
+    needed = needed_distributions(ROOT, ["tests"])
+    assert not {name: path for name, path in needed.items() if name not in declared_names("dev")}
+
+
+def test_an_undeclared_import_is_found(tmp_path: pathlib.Path):
+    (tmp_path / "baselines").mkdir()
+    (tmp_path / "baselines" / "x.py").write_text("import os, jax\nfrom orbax import checkpoint\n")
+    (tmp_path / "baselines" / "y.py").write_text("def f():\n    import pandas.io\n")
+    needed = needed_distributions(tmp_path, ["baselines"])
+    assert needed.keys() - declared_names() == {"pandas"}
 
 
 def test_the_version_is_the_same_everywhere():
