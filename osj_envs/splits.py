@@ -106,7 +106,7 @@ def sample_rank(key: Key, split: str, space: int) -> Int32[Array, ""]:
     size = split_size(split, space)
     if size == 0:
         raise ValueError(
-            f"The split {split!r} of {space} rule set is empty; at least 4 are needed."
+            f"The split {split!r} of a space of {space} is empty; it needs at least 4 ranks."
         )
     return nth_rank(jax.random.randint(key, (), 0, size), split, space)
 
