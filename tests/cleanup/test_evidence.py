@@ -98,7 +98,8 @@ def some_shots(config, rules, rng, number):
         action = int(rng.choice([Action.BEAM, Action.STAY, Action.PICK_UP], p=[0.8, 0.1, 0.1]))
         hits = []
         if action == Action.BEAM:
-            colours = rng.integers(-1, min(3, config.colours), size=4)
+            few_or_all = rng.choice([min(3, config.colours), config.colours])
+            colours = rng.integers(-1, few_or_all, size=4)
             hits = [
                 (int(c), int(true_effect(rules, config, window, c) if c >= 0 else 0))
                 for c in colours
@@ -145,6 +146,12 @@ def test_a_shot_without_a_tool_establishes_nothing(window):
     assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), before, after))
 
 
+def test_only_the_beam_establishes_anything():
+    for action in set(Action) - {Action.BEAM}:
+        after = fire(PAPER, records.initial(PAPER), (0, 1), [(0, 2)], action)
+        assert not after.count.any()
+
+
 def test_the_count_stays_at_its_greatest():
     full = records.initial(PAPER)
     full = full.replace(count=full.count.at[5, 2].set(65534))
@@ -188,8 +195,10 @@ def by_effect(config, evidence) -> np.ndarray:
     return table
 
 
-def experienced(config, number=40, seed=3) -> Evidence:
-    rng = np.random.default_rng(seed)
+def experienced(config) -> Evidence:
+    """About half of the record filled."""
+    rng = np.random.default_rng(3)
+    number = 5 + config.pairs * config.colours // 2
     shots = some_shots(config, some_rules(config, rng), rng, number)
     effect, count = plain_record(config, shots)
     return Evidence(effect=jnp.uint8(effect), count=jnp.uint16(count))
@@ -204,6 +213,7 @@ def test_the_features_are_laid_out_as_documented(config, window):
     table = by_effect(config, evidence)
     record, upcoming, hand = np.split(numbers, [table.size, table.size + tools * effects])
     assert {-1, 1} <= set(record.tolist())
+    assert config != PAPER or 0 in record
     np.testing.assert_array_equal(record.reshape(table.shape), table)
     newest = window[1]
     rows = table[newest * tools : (newest + 1) * tools] if newest >= 0 else np.zeros((tools, 1))
@@ -221,7 +231,7 @@ def test_features_are_few_and_float():
 @CONFIGS
 @pytest.mark.parametrize("window", [(-1, -1), (-1, 1), (1, 0), (0, 0)])
 def test_waste_in_view_is_painted_with_what_the_hand_does_to_it(config, window):
-    evidence = experienced(config, number=200)
+    evidence = experienced(config)
     rng = np.random.default_rng(1)
     view = np.zeros((ROWS, COLS, len(Plane)), np.uint8)
     view[..., Plane.ITEM] = rng.integers(0, Item.STATION + config.base_tools, (ROWS, COLS))
