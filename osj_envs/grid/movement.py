@@ -123,7 +123,7 @@ def covers(
 def sample_agents(
     key: jax.Array, allowed: Bool[Array, "h w"], fallback: Bool[Array, "h w"], count: int
 ) -> Agents:
-    """Places agents on distinct cells, uniformly, with uniform headings.
+    """Places agents on distinct cells, uniformly and whatever their index, with uniform headings.
 
     Args:
         key: random key.
@@ -131,11 +131,12 @@ def sample_agents(
         fallback: cells to be taken when those are used up.
         count: agents.
     """
-    place_key, heading_key = jax.random.split(key)
+    place_key, seat_key, heading_key = jax.random.split(key, 3)
     width = allowed.shape[1]
     luck = jax.random.uniform(place_key, allowed.shape)
     score = jnp.where(allowed, 2.0 + luck, jnp.where(fallback, 1.0 + luck, luck)).reshape(-1)
     _, cells = jax.lax.top_k(score, count)
+    cells = jax.random.permutation(seat_key, cells)
     position = jnp.stack([cells // width, cells % width], axis=-1).astype(jnp.int32)
     heading = jax.random.randint(heading_key, (count,), 0, len(Heading), jnp.int32)
     return Agents(position=position, heading=heading)

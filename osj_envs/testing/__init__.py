@@ -1,0 +1,1 @@
+"""Tools for testing environments: slow references, drawn worlds, fakes, conformance checks."""
