@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Int, Int32
 from osj_envs.types import Key, Split
 
 SPLITS: tuple[Split, ...] = get_args(Split)
-"""Names of the splits."""
+"""Names of the splits; "all" is the other two together."""
 
 PROBLEM_SEEDS = 2**32
 """Problem seeds run from 0 to one less than this."""
@@ -53,8 +53,8 @@ def check_split(split: str) -> Split:
             return name
     nearest = difflib.get_close_matches(str(split), SPLITS, n=1, cutoff=0.0)[0]
     raise ValueError(
-        f"There is no split {split!r}; the splits are {' and '.join(SPLITS)}, "
-        f"and the nearest name is {nearest!r}."
+        f"There is no split {split!r}; it must be one of {', '.join(SPLITS)}, "
+        f"and the nearest of these is {nearest!r}."
     )
 
 
@@ -62,7 +62,7 @@ def split_size(split: str, space: int) -> int:
     """How many of a space's `space` ranks a split holds; training has floor(0.8 * space)."""
     check_split(split)
     train = space * _TRAIN_FIFTHS // 5
-    return {"train": train, "held_out": space - train}[split]
+    return {"train": train, "held_out": space - train, "all": space}[split]
 
 
 def is_held_out(rank: IntLike, space: int) -> Bool[Array, "..."]:
@@ -106,7 +106,8 @@ def sample_rank(key: Key, split: str, space: int) -> Int32[Array, ""]:
     size = split_size(split, space)
     if size == 0:
         raise ValueError(
-            f"The split {split!r} of a space of {space} is empty; it needs at least 4 ranks."
+            f"The split {split!r} of a space of {space} is empty; "
+            "it needs at least 4 ranks, or the split 'all'."
         )
     return nth_rank(jax.random.randint(key, (), 0, size), split, space)
 
@@ -163,7 +164,9 @@ class SemanticSplit(Generic[World]):
             split: one of `SPLITS`.
             world: drawn uniformly from all worlds, by another key.
         """
-        wanted = check_split(split) == "held_out"
+        if check_split(split) == "all":
+            return world
+        wanted = split == "held_out"
         classes = jnp.asarray(np.flatnonzero(np.asarray(self.held_out) == wanted))
         return self.move(world, jax.random.choice(key, classes).astype(jnp.int32))
 

@@ -1,4 +1,4 @@
-"""What makes a map of OpenCleanup acceptable: the generator's rules, and being near the classic map.
+"""When a map of OpenCleanup is accepted: the generator's rules, and likeness to the classic map.
 
 Distances are Manhattan and ignore what lies between; distances to the river leave the stream out.
 A map that is smaller than the classic one keeps its proportions: all distances shrink alike.

@@ -120,6 +120,7 @@ def _load_pools(config: CleanupConfig) -> dict[Split, UInt8[np.ndarray, "layouts
         from osj_envs.cleanup.generate_layouts import generate_pools
 
         pools = generate_pools(SMALL_POOL_SIZES, POOL_SEED, config)
+    pools["all"] = np.concatenate(list(pools.values()))
     for pool in pools.values():
         pool.flags.writeable = False
     return pools
