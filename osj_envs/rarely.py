@@ -8,8 +8,10 @@ import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Bool
 
-CHUNK = 64
-"""Elements worked on at once: small enough for one to be cheap, large enough for all to be fast."""
+SMALLEST_CHUNK = 8
+CHUNKS = 64
+"""A batch is worked on in chunks of a `CHUNKS`-th of it: small, so that a few elements are cheap,
+and few, so that all of them are fast."""
 
 
 def rarely(
@@ -18,7 +20,7 @@ def rarely(
     """`function(*operands)` where `condition` holds, `otherwise` elsewhere.
 
     `jax.lax.cond` under `vmap` runs both branches for every element. Here a batch of any depth
-    runs `function` only for the elements that need it, `CHUNK` at a time.
+    runs `function` only for the elements that need it, a chunk at a time.
 
     Args:
         condition: bool ().
@@ -66,7 +68,7 @@ def _in_chunks(
 ) -> Any:
     """Replaces the rows of `otherwise` where `condition` holds."""
     size = condition.shape[0]
-    chunk = min(CHUNK, size)
+    chunk = min(size, max(SMALLEST_CHUNK, size // CHUNKS))
 
     def replace_some(carry: tuple[Any, Any]) -> tuple[Any, Any]:
         pending, result = carry

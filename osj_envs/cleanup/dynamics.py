@@ -208,8 +208,8 @@ def wash(
 ) -> tuple[UInt8[Array, "height width"], UInt8[Array, "height width"]]:
     """A cell that a tool works on gets one shade lighter or clear, however many beams hit it."""
     height, width = item.shape
-    cell = jnp.where(shots.works, shots.cell, OFF_MAP).reshape(-1)
-    worked = covers(cell, height, width).any(axis=0)
+    cell = jnp.where(shots.works, shots.cell, height * width)
+    worked = jnp.zeros(height * width, bool).at[cell].set(True, mode="drop").reshape(height, width)
     is_light = item == Item.WASTE
     lighter = jnp.where(is_light, jnp.uint8(Item.WATER), item - jnp.uint8(1))
     return jnp.where(worked, lighter, item), jnp.where(worked & is_light, jnp.uint8(0), colour)
@@ -327,7 +327,8 @@ def _initial_waste(
     count = jnp.round(share * config.initial_waste_cells).astype(jnp.int32)
     candidate = layout == Terrain.RIVER_WASTE
     luck = jnp.where(candidate, 1.0 + jax.random.uniform(choice_key, layout.shape), 0.0).reshape(-1)
-    rank = jnp.argsort(jnp.argsort(-luck)).reshape(layout.shape)
+    cells = jnp.arange(config.cells)
+    rank = jnp.zeros_like(cells).at[jnp.argsort(-luck)].set(cells).reshape(layout.shape)
     return candidate & (rank < count)
 
 
