@@ -1,0 +1,31 @@
+"""What is kept of an episode, whoever played it: the figures are made from this."""
+
+from flax import struct
+from jaxtyping import Array, Float32, Int32
+
+
+@struct.dataclass
+class EpisodeRecord:
+    """What is kept of an episode; players in the order of the roster, wherever they sat.
+
+    Events that never happened count 0; `Tally` says more on each.
+
+    Attributes:
+        returns: individual returns.
+        events: each event's counts by name.
+        early_events: the same for the first `tally.EARLY_STEPS` steps of a trial.
+        effort: steps on the way to each event, by name.
+        first_step: first step of a trial at which anyone had the event, or `tally.NEVER`.
+        steps: steps that each trial took.
+        knowledge: what each player's evidence had established as a trial ended, by name.
+        seat: the seat of each player.
+    """
+
+    returns: Float32[Array, "*problems trials players"]
+    events: dict[str, Float32[Array, "*problems trials players"]]
+    early_events: dict[str, Float32[Array, "*problems trials players"]]
+    effort: dict[str, Float32[Array, "*problems trials players"]]
+    first_step: dict[str, Int32[Array, "*problems trials"]]
+    steps: Int32[Array, "*problems trials"]
+    knowledge: dict[str, Float32[Array, "*problems trials players"]]
+    seat: Int32[Array, "*problems players"]
