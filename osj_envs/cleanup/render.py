@@ -1,7 +1,5 @@
 """OpenCleanup as a picture, drawn with NumPy alone; no display is needed."""
 
-import functools
-
 import numpy as np
 from jaxtyping import Bool
 
@@ -43,9 +41,12 @@ def render_world(world: World, cell_pixels: int = 32, beams: Beams | None = None
     return join(cells)
 
 
-@functools.lru_cache(maxsize=1024)
 def draw_item(item: int, colour: int, cell_pixels: int, variant: int = 0) -> Picture:
-    """What lies on one cell: an `Item` code, and 1 + hue where it is waste."""
+    """What lies on one cell: an `Item` code, and 1 + hue where it is waste.
+
+    Raises:
+        ValueError: if the game has no such item.
+    """
     plain = {
         Item.GROUND: lambda: sprites.ground(cell_pixels, variant),
         Item.SPAWN: lambda: sprites.spawn(cell_pixels, variant),
@@ -59,7 +60,7 @@ def draw_item(item: int, colour: int, cell_pixels: int, variant: int = 0) -> Pic
         return sprites.station(cell_pixels, item - Item.STATION)
     if item >= Item.WASTE and colour > 0:
         return sprites.waste(cell_pixels, colour - 1, item - Item.WASTE)
-    raise ValueError(f"item {item} with colour {colour} has no picture in OpenCleanup.")
+    raise ValueError(f"item {item} with colour {colour} does not exist in OpenCleanup.")
 
 
 def _draw_board(item: np.ndarray, colour: np.ndarray, cell_pixels: int) -> Cells:

@@ -127,15 +127,18 @@ def _recipes(config: CleanupConfig, rules: Rules) -> Iterator[str]:
 
 
 def _legend(config: CleanupConfig) -> str:
-    plain = ", ".join(f"{mark} {name}" for mark, name in (*PLAIN.values(), STREAM, _station(0)))
+    labels = (*PLAIN.values(), STREAM)
+    marks = ", ".join(f"{label.mark} {label.name}" for label in labels)
+    station = _station(0)
     shades = " ".join(waste_mark(0, shade) for shade in range(config.shades))
     names = ", ".join(SHADES[: config.shades])
     hues = ", ".join(f"{name[0]} {name}" for name in HUES[: config.hues])
     arrows = " ".join(f"A{arrow}" for arrow in ARROWS.values())
     return (
-        f"legend: {plain}\n"
-        f"  waste {shades}: {names} {HUES[0]}; hues {hues}\n"
-        f"  agent {arrows}: A facing {', '.join(HEADINGS.values())}"
+        f"legend: {marks}\n"
+        f"  {station.mark} {station.name}\n"
+        f"  {shades} waste: {names} {HUES[0]}; hues {hues}\n"
+        f"  {arrows} agent A facing {', '.join(HEADINGS.values())}"
     )
 
 

@@ -10,7 +10,7 @@ INK: Colour = (30, 34, 44)
 
 GRASS: Colour = (205, 218, 170)
 GRASS_BLADE: Colour = (172, 190, 132)
-TRODDEN: Colour = (146, 160, 122)
+SLAB: Colour = (160, 166, 148)
 SPAWN_RING: Colour = (250, 250, 242)
 SOIL: Colour = (150, 110, 76)
 FURROW: Colour = (122, 86, 58)
@@ -30,7 +30,7 @@ HUES: tuple[Colour, ...] = (
     (226, 62, 52),
     (246, 204, 34),
     (62, 170, 72),
-    (34, 196, 206),
+    (6, 172, 194),
     (152, 78, 196),
     (240, 130, 32),
     (214, 214, 218),
@@ -56,18 +56,18 @@ AGENTS: tuple[Colour, ...] = (
     (36, 104, 214),
     (240, 152, 24),
     (22, 140, 96),
-    (132, 66, 190),
-    (0, 158, 190),
-    (232, 92, 170),
+    (140, 60, 200),
+    (0, 166, 200),
+    (240, 96, 180),
     (112, 74, 42),
-    (120, 150, 20),
-    (70, 74, 92),
-    (250, 108, 70),
-    (88, 84, 220),
-    (196, 150, 0),
-    (140, 20, 60),
-    (0, 84, 92),
-    (150, 130, 160),
+    (120, 160, 20),
+    (64, 70, 92),
+    (252, 112, 84),
+    (24, 36, 140),
+    (168, 132, 0),
+    (130, 10, 60),
+    (0, 88, 84),
+    (156, 140, 168),
 )
 """Agents; they repeat after the last, and their letter goes with them."""
 
@@ -86,7 +86,7 @@ def hue_colour(hue: int) -> Colour:
 def shade_colour(hue: int, shade: int) -> Colour:
     """A hue at shade 0 (light), 1 (middle) or 2 (dark)."""
     colour = hue_colour(hue)
-    return (mix(colour, WHITE, 0.55), colour, mix(colour, INK, 0.55))[shade]
+    return (mix(colour, WHITE, 0.6), colour, mix(colour, INK, 0.55))[shade]
 
 
 def tool_colour(tool: int) -> Colour:

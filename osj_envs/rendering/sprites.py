@@ -16,11 +16,11 @@ from osj_envs.rendering.palette import (
     INK,
     LEAF,
     LEAF_LIGHT,
+    SLAB,
     SOIL,
     SPAWN_RING,
     SPROUT,
     STALK,
-    TRODDEN,
     WATER,
     WAVE,
     WHITE,
@@ -68,9 +68,9 @@ def ground(pixels: int, variant: int = 0) -> Picture:
 def spawn(pixels: int, variant: int = 0) -> Picture:
     """A cell on which agents start."""
     canvas = _meadow(pixels, variant)
-    canvas.paint(circle(_CENTRE, 0.33), TRODDEN)
-    canvas.paint(outline(circle(_CENTRE, 0.3), 0.06), SPAWN_RING)
-    return _tile(canvas.paint(circle(_CENTRE, 0.1), SPAWN_RING))
+    canvas.paint(box(_CENTRE, (0.43, 0.43), 0.14), SLAB)
+    canvas.paint(outline(circle(_CENTRE, 0.25), 0.06), SPAWN_RING)
+    return _tile(canvas.paint(circle(_CENTRE, 0.08), SPAWN_RING))
 
 
 @functools.lru_cache(maxsize=64)
