@@ -173,6 +173,18 @@ def test_the_nose_reaches_the_edge_that_the_agent_faces_and_no_other(heading: He
     assert [edge.any() for edge in edges] == [side == heading for side in Heading]
 
 
+def test_an_agent_is_drawn_in_its_cell_and_nowhere_else():
+    item = np.full((2, 5), Item.GROUND, np.uint8)
+    empty = render_world(make_world(item, positions=()))
+    with_agent = render_world(make_world(item, positions=((1, 3),)))
+    changed = {
+        (row, col)
+        for row, col in np.ndindex(item.shape)
+        if (cell(empty, row, col) != cell(with_agent, row, col)).any()
+    }
+    assert changed == {(1, 3)}
+
+
 def test_sixteen_agents_differ():
     places = tuple((i // 4, i % 4) for i in range(16))
     picture = render_world(make_world(np.full((4, 4), Item.ORCHARD, np.uint8), positions=places))
