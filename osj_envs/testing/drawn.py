@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from osj_envs.cleanup.constants import CleanupConfig, Terrain
-from osj_envs.cleanup.rules import Rules
 from osj_envs.cleanup.types import EMPTY_SLOT, Latent, World
+from osj_envs.testing.latents import make_latent
 from osj_envs.testing.slow_cleanup import SlowAgent, SlowCleanup, SlowWorld, write_world
 from osj_envs.testing.slow_grid import Cell
 
@@ -114,7 +114,7 @@ def _latent(
     effect = np.zeros(config.pairs, np.int8)
     for (first, second), what in tools.items():
         effect[first * config.base_tools + second] = what
-    return Latent(rules=Rules(effect=effect), layout=layout, dominant_hue=np.int32(hue))
+    return make_latent(effect, layout, hue)
 
 
 def _waste(token: str) -> tuple[int, int] | None:

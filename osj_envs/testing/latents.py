@@ -34,51 +34,69 @@ def random_latent(config: CleanupConfig, rng: np.random.Generator) -> Latent:
     """A random layout, rule set and dominant hue."""
     effect = np.zeros(config.pairs, np.int8)
     effect[: config.effects] = np.arange(1, config.effects + 1)
-    return Latent(
-        rules=Rules(effect=rng.permutation(effect)),
-        layout=random_layout(config, rng),
-        dominant_hue=np.int32(rng.integers(config.hues)),
+    return make_latent(
+        rng.permutation(effect), random_layout(config, rng), int(rng.integers(config.hues))
     )
+
+
+def make_latent(effect: np.ndarray, layout: np.ndarray, dominant_hue: int) -> Latent:
+    """A latent with NumPy leaves of the fast code's dtypes."""
+    rules: dict[str, Any] = {"effect": np.asarray(effect, np.int8)}
+    fields: dict[str, Any] = {
+        "layout": np.asarray(layout, np.uint8),
+        "dominant_hue": np.asarray(dominant_hue, np.int32),
+    }
+    return Latent(rules=Rules(**rules), **fields)
 
 
 def random_world(
     config: CleanupConfig, latent: Latent, num_agents: int, rng: np.random.Generator
 ) -> World:
-    """A world that the rules allow: any waste, any apples, agents anywhere with full hands."""
+    """A world that the rules allow, in which many hold one tool that works on much of the waste."""
     slow = SlowCleanup(config, latent)
+    tool = list(slow.tools)[rng.integers(len(slow.tools))]
     dirty, ripe = rng.uniform(0.1, 0.9), rng.uniform(0.0, 0.5)
-    places = rng.choice(config.cells, num_agents, replace=False)
     world = SlowWorld(
         waste={
-            cell: (int(rng.integers(config.hues)), int(rng.integers(config.shades)))
+            cell: _random_waste(config, slow.tools[tool], rng)
             for cell in slow.cells(*RIVER)
             if rng.random() < dirty
         },
         apples={cell for cell in slow.cells(Terrain.ORCHARD) if rng.random() < ripe},
-        agents=[_random_agent(config, slow, int(place), rng) for place in places],
+        agents=[
+            _random_agent(config, int(place), tool, rng)
+            for place in rng.choice(config.cells, num_agents, replace=False)
+        ],
     )
     return write_world(slow, world)
 
 
+def _random_waste(config: CleanupConfig, effect: int, rng: np.random.Generator) -> tuple[int, int]:
+    """Any waste, but more often than not of a kind that a tool with this effect works on."""
+    hue, shade = int(rng.integers(config.hues)), int(rng.integers(config.shades))
+    if rng.random() < 0.4:
+        return (hue, shade)
+    return (effect - 1, 0) if effect <= config.hues else (hue, effect - config.hues)
+
+
 def _random_agent(
-    config: CleanupConfig, slow: SlowCleanup, place: int, rng: np.random.Generator
+    config: CleanupConfig, place: int, tool: tuple[int, int], rng: np.random.Generator
 ) -> SlowAgent:
-    """One whose hand is a working tool, any two pick-ups, one or none."""
+    """One that holds the tool, or any pick-ups: two, one or none."""
     row, column = divmod(place, config.width)
-    working = [list(tool) for tool in slow.tools]
     anything = [int(tool) for tool in rng.integers(config.base_tools, size=rng.integers(3))]
-    window = working[rng.integers(len(working))] if rng.random() < 0.6 else anything
+    window = list(tool) if rng.random() < 0.6 else anything
     return SlowAgent((row, column), int(rng.integers(4)), window)
 
 
 def random_actions(shape: Any, rng: np.random.Generator) -> np.ndarray:
     """Actions with many shots and pick-ups among them, and a few numbers that are no action."""
-    weights = {
-        **dict.fromkeys((Action.NORTH, Action.SOUTH, Action.EAST, Action.WEST), 0.11),
+    weights: dict[int, float] = {
+        **dict.fromkeys((Action.NORTH, Action.SOUTH, Action.EAST, Action.WEST), 0.09),
         **dict.fromkeys((Action.TURN_LEFT, Action.TURN_RIGHT), 0.06),
         Action.BEAM: 0.28,
         Action.STAY: 0.02,
-        Action.PICK_UP: 0.12,
+        Action.PICK_UP: 0.20,
         len(Action): 0.01,
         -1: 0.01,
     }

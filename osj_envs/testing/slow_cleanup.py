@@ -343,18 +343,23 @@ def write_world(slow: SlowCleanup, world: SlowWorld) -> World:
     looks = np.array(list(slow.board(world).values()), np.uint8)
     item, colour = looks.reshape(config.height, config.width, 2).transpose(2, 0, 1)
     empty = [EMPTY_SLOT, EMPTY_SLOT]
-    last = [-1 if a.last_tool is None else _pair(config, a.last_tool) for a in agents]
-    return World(
-        item=item,
-        colour=colour,
-        agents=Agents(
-            position=np.array([agent.cell for agent in agents], np.int32),
-            heading=np.array([agent.heading for agent in agents], np.int32),
-        ),
-        window=np.array([[*empty, *agent.window][-2:] for agent in agents], np.int32),
-        last_tool=np.array(last, np.int32),
-    )
+    fields: dict[str, Any] = {
+        "item": item,
+        "colour": colour,
+        "agents": _write_agents(agents),
+        "window": np.array([[*empty, *agent.window][-2:] for agent in agents], np.int32),
+        "last_tool": np.array([_pair(config, agent.last_tool) for agent in agents], np.int32),
+    }
+    return World(**fields)
 
 
-def _pair(config: CleanupConfig, tool: tuple[int, int]) -> int:
-    return tool[0] * config.base_tools + tool[1]
+def _write_agents(agents: Sequence[SlowAgent]) -> Agents:
+    fields: dict[str, Any] = {
+        "position": np.array([agent.cell for agent in agents], np.int32),
+        "heading": np.array([agent.heading for agent in agents], np.int32),
+    }
+    return Agents(**fields)
+
+
+def _pair(config: CleanupConfig, tool: tuple[int, int] | None) -> int:
+    return -1 if tool is None else tool[0] * config.base_tools + tool[1]

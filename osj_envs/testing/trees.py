@@ -25,9 +25,9 @@ def differing_leaves(expected: Any, actual: Any) -> list[str]:
     Raises:
         ValueError: the two trees have different structures.
     """
-    structures = jax.tree.structure(expected), jax.tree.structure(actual)
-    if structures[0] != structures[1]:
-        raise ValueError(f"The trees differ in structure: {structures[0]} and {structures[1]}.")
+    shapes = [str(jax.tree.structure(tree)) for tree in (expected, actual)]
+    if shapes[0] != shapes[1]:
+        raise ValueError(f"The trees differ in structure: {shapes[0]} and {shapes[1]}.")
     pairs = zip(named_leaves(expected), named_leaves(actual), strict=True)
     return [path for (path, left), (_, right) in pairs if not _same_bits(left, right)]
 
