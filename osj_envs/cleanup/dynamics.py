@@ -10,13 +10,14 @@ from flax import struct
 from jaxtyping import Array, Bool, Float, Int, UInt8
 
 from osj_envs.cleanup.constants import CleanupConfig, Terrain
-from osj_envs.cleanup.rules import NOTHING, Rules
+from osj_envs.cleanup.rules import NOTHING
 from osj_envs.cleanup.types import (
     EMPTY_SLOT,
     NO_COLOUR,
     Draws,
     Latent,
     Outcome,
+    Rules,
     ShotEffect,
     World,
 )

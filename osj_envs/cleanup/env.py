@@ -13,9 +13,9 @@ from osj_envs.cleanup import evidence as records
 from osj_envs.cleanup import observation as views
 from osj_envs.cleanup.constants import CleanupConfig
 from osj_envs.cleanup.render import render_world
-from osj_envs.cleanup.rules import HiddenTools, first_tool_split, num_rule_sets, unrank
+from osj_envs.cleanup.rules import first_tool_split, num_rule_sets, unrank
 from osj_envs.cleanup.text import describe_world
-from osj_envs.cleanup.types import Latent, Outcome, World
+from osj_envs.cleanup.types import HiddenTools, Latent, Outcome, World
 from osj_envs.env import Environment
 from osj_envs.grid.codes import Action
 from osj_envs.grid.view import Window

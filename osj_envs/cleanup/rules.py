@@ -12,41 +12,16 @@ from typing import TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax import struct
-from jaxtyping import Array, Int, Int8, Int32
+from jaxtyping import Array, Int, Int32
 
 from osj_envs.cleanup.constants import PAPER, CleanupConfig
+from osj_envs.cleanup.types import HiddenTools, Rules
 from osj_envs.splits import SemanticSplit
 
 NOTHING = 0
 """The effect of a tool that does nothing."""
 
 IntLike: TypeAlias = int | np.integer | Int[Array, ""]
-
-
-@struct.dataclass
-class Rules:
-    """What each tool does.
-
-    Attributes:
-        effect: the effect of the ordered pair `first * base_tools + second`: `NOTHING`,
-            `clears(hue)` or `lightens(shade)`. Each effect but `NOTHING` occurs exactly once.
-    """
-
-    effect: Int8[Array, "pairs"]
-
-
-@struct.dataclass
-class HiddenTools:
-    """The rules together with the hue that makes them matter: what `recipe_split` cuts.
-
-    Attributes:
-        rules: what each tool does.
-        dominant_hue: the episode's dominant hue of waste.
-    """
-
-    rules: Rules
-    dominant_hue: Int32[Array, ""]
 
 
 def clears(hue: IntLike) -> IntLike:

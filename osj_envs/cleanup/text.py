@@ -15,8 +15,8 @@ from osj_envs.cleanup.names import (
     waste_mark,
     waste_name,
 )
-from osj_envs.cleanup.rules import NOTHING, Rules
-from osj_envs.cleanup.types import EMPTY_SLOT, Latent, World
+from osj_envs.cleanup.rules import NOTHING
+from osj_envs.cleanup.types import EMPTY_SLOT, Latent, Rules, World
 from osj_envs.grid.codes import Heading, Item
 from osj_envs.grid.names import HEADINGS, agent_name
 from osj_envs.types import Clock

@@ -1,11 +1,10 @@
-"""The records of OpenCleanup: latent, world, outcome and the draws of a step."""
+"""The records of OpenCleanup: rules, latent, world, outcome and the draws of a step."""
 
 import enum
 
 from flax import struct
-from jaxtyping import Array, Bool, Float, Int, UInt8, UInt32
+from jaxtyping import Array, Bool, Float, Int, Int8, Int32, UInt8, UInt32
 
-from osj_envs.cleanup.rules import Rules
 from osj_envs.grid.movement import Agents
 
 EMPTY_SLOT = -1
@@ -21,6 +20,31 @@ class ShotEffect(enum.IntEnum):
     NOTHING = 0
     LIGHTENED = 1
     CLEARED = 2
+
+
+@struct.dataclass
+class Rules:
+    """What each tool does.
+
+    Attributes:
+        effect: the effect of the ordered pair `first * base_tools + second`: `NOTHING`,
+            `clears(hue)` or `lightens(shade)`. Each effect but `NOTHING` occurs exactly once.
+    """
+
+    effect: Int8[Array, "pairs"]
+
+
+@struct.dataclass
+class HiddenTools:
+    """The rules together with the hue that makes them matter: what `recipe_split` cuts.
+
+    Attributes:
+        rules: what each tool does.
+        dominant_hue: the episode's dominant hue of waste.
+    """
+
+    rules: Rules
+    dominant_hue: Int32[Array, ""]
 
 
 @struct.dataclass

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from osj_envs.cleanup.constants import CleanupConfig, Terrain
-from osj_envs.cleanup.rules import Rules
-from osj_envs.cleanup.types import Latent, World
+from osj_envs.cleanup.types import Latent, Rules, World
 from osj_envs.grid.codes import Action
 from osj_envs.testing.slow_cleanup import RIVER, SlowAgent, SlowCleanup, SlowWorld, write_world
 

@@ -45,7 +45,7 @@ def random_play(env: MultiTrial, count: int, steps: int) -> Any:
             keys, states, checksum = carry
             keys, act_keys, step_keys = jnp.moveaxis(jax.vmap(_three_keys)(keys), 1, 0)
             actions = jax.vmap(_random_actions, in_axes=(0, None))(act_keys, env)
-            observation, states, reward, _, _ = jax.vmap(env.step)(step_keys, states, actions)
+            observation, states, reward, *_ = jax.vmap(env.step)(step_keys, states, actions)
             return (keys, states, checksum + _sum(observation) + reward.sum(axis=1)), None
 
         start = (keys, states, jnp.zeros(keys.shape[0]))
