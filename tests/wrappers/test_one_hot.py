@@ -32,13 +32,13 @@ def test_views_decode_to_the_codes_over_resets_and_steps(env) -> None:
     (obs, state), (hot, hot_state) = env.reset(key), wrapped.reset(key)
     highest = env.game.view_spec.high
     step, hot_step = jax.jit(env.step), jax.jit(wrapped.step)
-    for key in jax.random.split(key, 5):
+    for step_key in jax.random.split(key, 5):
         assert wrapped.view_spec.contains(hot.view)
         np.testing.assert_array_equal(decode(np.asarray(hot.view), highest), obs.view)
         np.testing.assert_array_equal(hot.own, obs.own)
-        actions = jax.random.randint(key, (3,), 0, env.num_actions)
-        obs, state, _, done, info = step(key, state, actions)
-        hot, hot_state, _, hot_done, hot_info = hot_step(key, hot_state, actions)
+        actions = jax.random.randint(step_key, (3,), 0, env.num_actions)
+        obs, state, _, done, info = step(step_key, state, actions)
+        hot, hot_state, _, hot_done, hot_info = hot_step(step_key, hot_state, actions)
         assert done == hot_done
         final = decode(np.asarray(hot_info.final_observation.view), highest)
         np.testing.assert_array_equal(final, info.final_observation.view)
