@@ -103,12 +103,76 @@ def test_a_cell_in_a_wrong_place_is_told(here, there, rule):
     assert any(rule in sentence for sentence in broken_rules(layout))
 
 
+def cleared(columns):
+    """Takes the orchard out of some columns."""
+    return {(row, column): "." for row in (9, 10, 11) for column in range(columns)}
+
+
+@pytest.mark.parametrize(
+    ("edits", "broken"),
+    [
+        ({(6, 0): ".", (8, 0): "*", (4, 0): "0"}, ""),
+        ({(6, 0): ".", (8, 0): "*", (3, 0): "0"}, "stations"),  # 2 from the river
+        ({(6, 0): ".", (9, 1): ".", (10, 0): ".", (9, 0): "0"}, "stations"),  # 8 from the river
+        ({(6, 0): ".", (7, 0): "0"}, ""),
+        ({(6, 0): ".", (8, 0): "0"}, "stations"),  # 1 from the orchard
+        (cleared(2), ""),
+        (cleared(3) | {(2, 2): "."}, "stations"),  # 6 from the orchard
+        (cleared(3) | {(6, 0): "."}, "spawn"),  # 8 from the orchard
+        ({(9, 4): "@"}, "spawn"),  # 8 from the river
+        ({(2, 0): "@"}, ""),
+    ],
+)
+def test_distances_are_bounded_on_both_sides(edits, broken):
+    layout = parse(CLEAN_CLASSIC)
+    for cell, mark in edits.items():
+        layout[cell] = parse(mark)[0, 0]
+    rules = [rule for rule in broken_rules(layout) if "distances" in rule]
+    assert len(rules) == (broken != "")
+    assert all(broken in rule for rule in rules)
+
+
+@pytest.mark.parametrize(
+    ("drawing", "is_good"),
+    [
+        ("##.. ##=. ..=.", True),
+        ("##.. ##.. ..==", False),  # touches the river by a corner alone
+        ("##.. ##=. .==.", False),  # touches it twice
+        ("..## .=## .==.", False),  # touches it twice
+        ("..## ..## .==.", True),
+        ("...## ...## ..==. ...=.", False),  # leaves it by its middle
+        ("##... ##==. ...=. ..==.", True),
+        ("##=.. ##... .=...", False),  # two pieces
+        ("##.... ##===. ...=..", False),  # forks
+        ("##..== ##=.==", False),  # a path and a pool
+    ],
+)
+def test_streams(drawing, is_good):
+    layout = parse(drawing.replace(" ", "\n"))
+    config = CleanupConfig(
+        height=layout.shape[0],
+        width=layout.shape[1],
+        river_cells=4,
+        initial_clean_cells=0,
+        orchard_cells=1,
+        spawn_cells=1,
+        stream_cells=1,
+        stations=1,
+        base_tools=1,
+        hues=1,
+        shades=1,
+    )
+    rule = "the stream is one cell wide and leaves the river"
+    assert (rule not in broken_rules(layout, config)) == is_good
+
+
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(TOLERANCE)])
-def test_every_statistic_can_reject_a_layout(monkeypatch, name):
+@pytest.mark.parametrize("side", [-1, 1])
+def test_every_statistic_can_reject_a_layout(monkeypatch, name, side):
     layout = parse(CLEAN_CLASSIC)
     measured, tolerance = statistics(layout), getattr(TOLERANCE, name)
     for beyond, expected in [(-0.001, True), (0.001, False)]:
-        target = getattr(measured, name) + tolerance + beyond
+        target = getattr(measured, name) + side * (tolerance + beyond)
         shifted_targets = dataclasses.replace(measured, **{name: target})
         monkeypatch.setattr(acceptance, "targets", lambda _, to=shifted_targets: to)
         assert is_near(layout) is expected
