@@ -21,6 +21,7 @@ LAYERS = (
     ("constants", "names"),
     ("types",),
     ("rules",),
+    ("maps",),
     ("acceptance",),
     ("generate_layouts",),
     ("layouts",),

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Num
 
 from osj_envs.cleanup.constants import PAPER, CleanupConfig, Layout, Terrain
-from osj_envs.cleanup.layouts import CLASSIC
+from osj_envs.cleanup.maps import CLASSIC
 from osj_envs.grid.layout import Mask, is_connected, manhattan_to, neighbours_in, same_kind_share
 
 

@@ -29,7 +29,6 @@ from osj_envs.cleanup.acceptance import (
     station_chain,
 )
 from osj_envs.cleanup.constants import PAPER, CleanupConfig, Layout, Terrain
-from osj_envs.cleanup.layouts import POOL_FILE, POOL_SEED, POOL_SIZES
 from osj_envs.grid.layout import (
     Cell,
     Mask,
@@ -41,6 +40,15 @@ from osj_envs.grid.layout import (
     walk,
 )
 from osj_envs.types import Split
+
+POOL_SEED = 2026
+"""Seed of the shipped layouts."""
+
+POOL_SIZES: dict[Split, int] = {"train": 1024, "held_out": 256}
+"""Layouts of each split that are shipped for the paper's map."""
+
+POOL_FILE = pathlib.Path(__file__).parent / "data" / "layouts.npz"
+"""The shipped layouts: one uint8 array (layouts, height, width) for each split, by its name."""
 
 _MEANDER = 0.15
 """Weight of a river's or a stream's turn to either side, against 1 for going straight on."""

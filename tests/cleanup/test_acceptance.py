@@ -14,7 +14,7 @@ from osj_envs.cleanup.acceptance import (
     targets,
 )
 from osj_envs.cleanup.constants import PAPER, CleanupConfig, Terrain
-from osj_envs.cleanup.layouts import CLASSIC, parse
+from osj_envs.cleanup.maps import CLASSIC, parse
 
 
 def test_classic_counts():

@@ -11,8 +11,15 @@ import scipy.stats
 from osj_envs.cleanup import generate_layouts
 from osj_envs.cleanup.acceptance import broken_rules, is_accepted
 from osj_envs.cleanup.constants import PAPER, CleanupConfig, Terrain
-from osj_envs.cleanup.generate_layouts import generate, generate_distinct, generate_pools
-from osj_envs.cleanup.layouts import CLASSIC, POOL_FILE, POOL_SEED, draw, load_pool, parse
+from osj_envs.cleanup.generate_layouts import (
+    POOL_FILE,
+    POOL_SEED,
+    generate,
+    generate_distinct,
+    generate_pools,
+)
+from osj_envs.cleanup.layouts import load_pool
+from osj_envs.cleanup.maps import CLASSIC, draw, parse
 
 SMALL_GAMES = {
     "square": {
