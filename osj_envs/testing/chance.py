@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 SIGMAS = 5.0
 """Standard deviations allowed: a right rate passes all but once in two million seeds."""
@@ -19,11 +19,20 @@ def check_rate(hits: int, trials: int, rate: float) -> None:
 
 
 def check_uniform(counts: Int[np.ndarray, "kinds"]) -> None:
-    """Raises AssertionError unless all kinds are equally likely (chi-square)."""
-    counts = np.asarray(counts, float)
-    expected, freedom = counts.mean(), counts.size - 1
-    assert expected >= 25, f"About {expected:.0f} draws of each kind are too few."
-    excess = ((counts - expected) ** 2).sum() / expected - freedom
+    """Raises AssertionError unless all kinds are equally likely."""
+    check_shares(counts, np.full(len(counts), 1.0 / len(counts)))
+
+
+def check_shares(counts: Int[np.ndarray, "kinds"], shares: Float[np.ndarray, "kinds"]) -> None:
+    """Raises AssertionError unless the kinds come in these shares (chi-square)."""
+    expected = np.sum(counts) * np.asarray(shares)
+    assert np.isclose(np.sum(shares), 1.0), f"Shares sum to {np.sum(shares)}."
+    assert expected.min() >= 25, f"About {expected.min():.0f} draws of a kind are too few."
+    freedom = len(expected) - 1
+    excess = ((counts - expected) ** 2 / expected).sum() - freedom
     # The bound's second term covers the skew of a chi-square with few kinds.
     allowed = SIGMAS * math.sqrt(2.0 * freedom) + SIGMAS**2
-    assert excess <= allowed, f"Not uniform: {counts.astype(int).tolist()} (excess {excess:.0f})."
+    assert excess <= allowed, (
+        f"{np.asarray(counts).tolist()} are not in the shares of {np.round(expected).tolist()}: "
+        f"chi-square is {excess:.0f} above its mean, {allowed:.0f} is allowed."
+    )

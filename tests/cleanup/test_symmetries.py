@@ -1,0 +1,167 @@
+"""What must not matter: which way is north, who sits where, what surrounds the map."""
+
+import functools
+
+import jax
+import numpy as np
+import pytest
+
+from osj_envs.cleanup import dynamics
+from osj_envs.cleanup.constants import CleanupConfig, Terrain
+from osj_envs.cleanup.observation import observe
+from osj_envs.grid.codes import Action, Plane
+from osj_envs.grid.view import Window
+from osj_envs.testing.latents import random_actions, random_latent, random_world
+from osj_envs.testing.trees import differing_leaves
+from osj_envs.types import Clock
+
+SIZES = {
+    "hues": 2, "shades": 2, "base_tools": 2, "river_cells": 13, "initial_clean_cells": 6,
+    "stream_cells": 1, "orchard_cells": 11, "stations": 4, "spawn_cells": 3,
+    "waste_spawn": 0.8, "waste_spawn_start": 0, "apple_growth": 0.4, "dirt_threshold": 0.9,
+}  # fmt: skip
+CONFIG = CleanupConfig(height=5, width=9, **SIZES)
+LYING = CleanupConfig(height=9, width=5, **SIZES)
+AGENTS, WORLDS, WINDOW = 7, 200, Window(ahead=4, behind=2, side=1)
+BAND = 3
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def step_and_look(config, latents, worlds, actions, draws):
+    def one(latent, world, action, draw):
+        played = dynamics.step_world(config, latent, world, np.int32(3), action, draw)
+        clock = Clock(trial=np.int32(1), step=np.int32(4))
+        return played, observe(config, WINDOW, played.world, clock)
+
+    return jax.vmap(one)(latents, worlds, actions, draws)
+
+
+@functools.cache
+def cases():
+    """Random worlds of all kinds, their actions and their draws, batch axis first."""
+    rng = np.random.default_rng(11)
+    latents = [random_latent(CONFIG, rng) for _ in range(WORLDS)]
+    worlds = [random_world(CONFIG, latent, AGENTS, rng) for latent in latents]
+    keys = jax.random.split(jax.random.key(0), WORLDS)
+    draws = jax.vmap(lambda key: dynamics.sample_draws(CONFIG, AGENTS, key))(keys)
+    actions = random_actions((WORLDS, AGENTS), rng)
+    # Half of the agents fire, so that beams meet.
+    actions[:, ::2] = Action.BEAM
+    stacked = (jax.tree.map(lambda *x: np.stack(x), *trees) for trees in (latents, worlds))
+    return (*stacked, actions, jax.device_get(draws))
+
+
+@functools.cache
+def played():
+    return jax.device_get(step_and_look(CONFIG, *cases()))
+
+
+def quarter_turn(board):
+    """The boards turned clockwise."""
+    return np.rot90(board, -1, axes=(1, 2))
+
+
+def turn_world(world):
+    rows, columns = world.agents.position[..., 0], world.agents.position[..., 1]
+    agents = world.agents.replace(
+        position=np.stack([columns, world.item.shape[1] - 1 - rows], axis=-1),
+        heading=(world.agents.heading + 1) % 4,
+    )
+    item, colour = quarter_turn(world.item), quarter_turn(world.colour)
+    return world.replace(item=item, colour=colour, agents=agents)
+
+
+def turn_actions(actions):
+    clockwise = {Action.NORTH: Action.EAST, Action.EAST: Action.SOUTH}
+    clockwise |= {Action.SOUTH: Action.WEST, Action.WEST: Action.NORTH}
+    return np.vectorize(lambda action: clockwise.get(action, action))(actions).astype(np.int32)
+
+
+def same_cells(tree):
+    """The tree with C-ordered leaves, whose bits can be compared."""
+    return jax.tree.map(lambda leaf: np.ascontiguousarray(np.asarray(leaf)), tree)
+
+
+def test_turning_the_world_turns_all_that_happens_and_changes_no_view():
+    latents, worlds, actions, draws = cases()
+    after, seen = played()
+    assert after.reward.sum() > 0
+    assert after.events["cleared"].sum() > 0
+    turned_latents = latents.replace(layout=quarter_turn(latents.layout))
+    turned_draws = draws.replace(cell=quarter_turn(draws.cell))
+    found, found_seen = step_and_look(
+        LYING, turned_latents, turn_world(worlds), turn_actions(actions), turned_draws
+    )
+    expected = after.replace(world=turn_world(after.world))
+    assert not differing_leaves(same_cells(expected), same_cells(found))
+    np.testing.assert_array_equal(seen.view, found_seen.view)
+
+
+def reseat(tree, seats):
+    """The agents' leaves reordered; every leaf must have the agents on its second axis."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[:, seats], tree)
+
+
+def reseat_world(world, seats):
+    agents, window, last = reseat((world.agents, world.window, world.last_tool), seats)
+    return world.replace(agents=agents, window=window, last_tool=last)
+
+
+@pytest.mark.parametrize("seats", [np.roll(np.arange(7), 2), np.array([4, 0, 6, 2, 1, 5, 3])])
+def test_reseating_the_agents_reseats_all_that_they_get(seats):
+    latents, worlds, actions, draws = cases()
+    after, seen = played()
+    found, found_seen = jax.device_get(
+        step_and_look(
+            CONFIG,
+            latents,
+            reseat_world(worlds, seats),
+            actions[:, seats],
+            draws.replace(priority=draws.priority[:, seats]),
+        )
+    )
+    expected = after.replace(
+        world=reseat_world(after.world, seats),
+        reward=reseat(after.reward, seats),
+        outcome=reseat(after.outcome, seats),
+        events=reseat(after.events, seats),
+    )
+    assert not differing_leaves(expected, found)
+    np.testing.assert_array_equal(seen.own[:, seats], found_seen.own)
+    mine, theirs = seen.view[:, seats].copy(), found_seen.view.copy()
+    if not np.array_equal(np.diff(seats) % AGENTS, np.ones(AGENTS - 1)):
+        # Others are numbered in seat order: only turning the table round keeps the numbers.
+        for view in (mine, theirs):
+            view[..., Plane.AGENT] = view[..., Plane.AGENT] > 0
+    np.testing.assert_array_equal(mine, theirs)
+
+
+def ring(board, value=0):
+    return np.pad(board, [(0, 0), (BAND, BAND), (BAND, BAND)], constant_values=value)
+
+
+def test_a_band_of_ground_around_the_map_changes_nothing_within_it():
+    """No beam, growth or waste wraps or clamps; agents that would walk off the map stay within."""
+    latents, worlds, actions, draws = cases()
+    after, _ = played()
+    wide = CleanupConfig(height=5 + 2 * BAND, width=9 + 2 * BAND, **SIZES)
+    leaves_map = np.isin(actions, (Action.NORTH, Action.SOUTH, Action.EAST, Action.WEST))
+    leaves_map &= (after.world.agents.position == worlds.agents.position).all(-1)
+    kept = np.where(leaves_map, Action.STAY, actions).astype(np.int32)
+    moved = worlds.agents.replace(position=worlds.agents.position + BAND)
+    ground = int(Terrain.GROUND)
+    found, _ = step_and_look(
+        wide,
+        latents.replace(layout=ring(latents.layout, ground)),
+        worlds.replace(item=ring(worlds.item, 1), colour=ring(worlds.colour), agents=moved),
+        kept,
+        draws.replace(cell=ring(draws.cell)),
+    )
+    inner = (slice(None), slice(BAND, -BAND), slice(BAND, -BAND))
+    np.testing.assert_array_equal(np.asarray(found.world.item)[inner], after.world.item)
+    np.testing.assert_array_equal(np.asarray(found.world.colour)[inner], after.world.colour)
+    np.testing.assert_array_equal(found.world.agents.position - BAND, after.world.agents.position)
+    np.testing.assert_array_equal(found.reward, after.reward)
+    np.testing.assert_array_equal(found.outcome.hit_effect, after.outcome.hit_effect)
+    for name in ("cleared", "lightened", "apples"):
+        np.testing.assert_array_equal(found.events[name], after.events[name])
