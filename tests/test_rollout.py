@@ -23,11 +23,19 @@ from osj_envs.trials import MultiTrial
 from osj_envs.types import Observation, WorldStep
 
 
+@struct.dataclass
+class Told:
+    """The probe's outcome."""
+
+    reward: Any
+
+
 class Probe(Environment):
     """Rewards an agent's action times its seat's number; a trial may end early.
 
     An agent sees its seat, the trial and the step. Event `four` is the action 4, `loud` a number
-    that grows with the step. The record adds up the rewards that an agent was told.
+    that grows with the step. The record adds up the rewards that an agent was told, and keeps what
+    it last saw.
     """
 
     name = "probe"
@@ -48,13 +56,13 @@ class Probe(Environment):
     def step_world(self, key, latent, world, step, actions):
         del key
         seat = jnp.arange(1, self.num_agents + 1)
-        reward = (actions * seat + 0.001 * latent).astype(jnp.float32)
+        reward = (actions * seat + 0.0001 * latent).astype(jnp.float32)
         ends = jnp.array(self.trial_ends)[latent % len(self.trial_ends)]
         events = {
             "loud": jnp.where(actions == 2, 0.5 * step, 0.0),
             "four": (actions == 4).astype(jnp.float32),
         }
-        return WorldStep(world + 1, reward, {"told": reward}, events, step + 1 >= ends)
+        return WorldStep(world + 1, reward, Told(reward), events, step + 1 >= ends)
 
     def observe(self, world, clock):
         seat = jnp.arange(self.num_agents)
@@ -63,11 +71,12 @@ class Probe(Environment):
         return Observation(view=view, own=own.astype(jnp.float32))
 
     def initial_evidence(self):
-        return {"sum": jnp.float32(0), "last_step": jnp.float32(-1)}
+        return {"sum": jnp.float32(0), "step": jnp.float32(-1), "seat": jnp.float32(-1)}
 
     def update_evidence(self, evidence, observation, action, next_observation, outcome):
         del observation, action
-        return {"sum": evidence["sum"] + outcome["told"], "last_step": next_observation.own[2]}
+        seat, _, step = next_observation.own
+        return {"sum": evidence["sum"] + outcome.reward, "step": step, "seat": seat}
 
     def knowledge(self, evidence):
         return dict(evidence)
@@ -144,7 +153,11 @@ def replay(game, num_trials, trial_length, paces, latent, wipes=False) -> Plain:
         {n: np.zeros(shape) for n in names},
         {n: np.full(num_trials, NEVER) for n in names},
         np.zeros(num_trials),
-        {"sum": np.zeros(shape), "last_step": np.zeros(shape)},
+        {
+            "sum": np.zeros(shape),
+            "step": np.zeros(shape),
+            "seat": np.zeros(shape) + np.arange(game.num_agents),
+        },
     )
     length = min(trial_length, game.trial_ends[latent % len(game.trial_ends)])
     count, last = [0] * game.num_agents, [NO_ACTION] * game.num_agents
@@ -158,7 +171,7 @@ def replay(game, num_trials, trial_length, paces, latent, wipes=False) -> Plain:
             for agent, pace in enumerate(paces):
                 action = (pace * count[agent] + last[agent] + 2 * trial) % game.num_actions
                 count[agent], last[agent] = count[agent] + 1, action
-                reward = action * (agent + 1) + 0.001 * latent
+                reward = action * (agent + 1) + 0.0001 * latent
                 kept.returns[trial, agent] += reward
                 known[agent] += reward
                 since[agent] += 1
@@ -173,7 +186,7 @@ def replay(game, num_trials, trial_length, paces, latent, wipes=False) -> Plain:
                 since[agent] = 0 if any(happened.values()) else since[agent]
             kept.steps[trial] += 1
         kept.knowledge["sum"][trial] = known
-        kept.knowledge["last_step"][trial] = length
+        kept.knowledge["step"][trial] = length
     return kept
 
 
@@ -204,7 +217,7 @@ def test_the_record_is_that_of_a_plain_replay(agents, ends, wipes):
         np.testing.assert_array_equal(record.seat, np.arange(agents))
 
 
-def test_one_trial_of_shown():
+def test_one_trial_of_one_step():
     game = Probe(2)
     record = episode(game, Clockwork(), 5, num_trials=1, trial_length=1)
     assert_same(record, replay(game, 1, 1, [1, 1], 5))
@@ -294,8 +307,16 @@ def test_a_shift_seats_the_players_further_on(shift):
     assert record.returns[0, 0] == 4 * (seat[0] + 1) ** 2
     actions = [6, 0, 2, 5]  # what Clockwork does in its first four steps
     np.testing.assert_allclose(record.returns[0, 1:], sum(actions) * (np.array(seat[1:]) + 1))
-    known = record.knowledge["sum"]
-    np.testing.assert_allclose(known, record.returns, rtol=1e-6)
+    np.testing.assert_allclose(record.knowledge["sum"], record.returns, rtol=1e-6)
+    np.testing.assert_array_equal(record.knowledge["seat"], [seat])
+
+
+def test_events_are_counted_for_the_player_and_not_for_the_seat():
+    roster = [Seer(lambda c, v, k: 4), Seer(lambda c, v, k: 3), Seer(lambda c, v, k: 2)]
+    record = episode(Probe(3), roster, 0, 1, 3, shift=jnp.int32(1))
+    assert record.events["four"].tolist() == [[3, 0, 0]]
+    assert record.events["loud"].tolist() == [[0, 0, 1.5]]
+    assert record.effort["loud"].tolist() == [[0, 0, 3]]
 
 
 @struct.dataclass
@@ -356,7 +377,7 @@ def test_a_privileged_player_is_told_the_latent_and_a_fair_one_is_not():
     told = Knowing(lambda c, v, k: c)
     for wipes in (False, True):
         record = episode(Probe(2), [told, Clockwork()], 3, 2, 2, wipe_at_trial=wipes)
-        np.testing.assert_allclose(record.returns[:, 0], [6.006, 6.006], rtol=1e-6)
+        np.testing.assert_allclose(record.returns[:, 0], [6.0006, 6.0006], rtol=1e-6)
 
 
 SEEDS = (5, 0, 11, 2**32 - 1, 8)
@@ -395,10 +416,17 @@ def test_devices_share_the_problems_and_the_records_stay_the_same():
 def test_an_evaluation_can_draw_from_the_training_split():
     env, policy = MultiTrial(Probe(1), 1, 1), Seer(lambda c, v, k: 0)
     latents = {
-        split: evaluate(env, policy, jax.random.key(0), SEEDS, split=split).returns * 1000
+        split: evaluate(env, policy, jax.random.key(0), SEEDS, split=split).returns * 10000
         for split in ("train", "held_out")
     }
     assert latents["train"].max() < 999.5 <= latents["held_out"].min()
+
+
+def test_an_evaluation_can_wipe_memories():
+    env, policy = MultiTrial(Probe(1), 3, 1), Seer(lambda c, v, k: v.is_first_of_episode)
+    for wipes, expected in ((False, [1, 0, 0]), (True, [1, 1, 1])):
+        record = evaluate(env, policy, jax.random.key(0), [1], wipe_at_trial=wipes)
+        assert np.floor(record.returns[0, :, 0]).tolist() == expected
 
 
 def test_rotation_shifts_the_seating_by_the_problem_seed():
@@ -406,7 +434,7 @@ def test_rotation_shifts_the_seating_by_the_problem_seed():
     roster = [Seer(lambda c, v, k: 1), Seer(lambda c, v, k: 0), Seer(lambda c, v, k: 0)]
     rotated = evaluate(env, roster, key, (3, 4, 5), rotate=True)
     assert rotated.seat.tolist() == [[0, 1, 2], [1, 2, 0], [2, 0, 1]]
-    assert np.floor(rotated.returns[:, 0, 0]).tolist() == [2, 3, 4]  # seat + 1, and the latent
+    assert np.floor(rotated.returns[:, 0, 0]).tolist() == [1, 2, 3]
     straight = evaluate(env, roster, key, (3, 4, 5))
     assert straight.seat.tolist() == [[0, 1, 2]] * 3
 
