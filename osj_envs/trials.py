@@ -15,6 +15,9 @@ from osj_envs.rarely import rarely
 from osj_envs.splits import check_split, problem_key
 from osj_envs.types import Clock, Info, Key, Latent, Observation, Split, State
 
+MAX_COUNT = 2**31 - 1
+"""Trials and steps count in int32."""
+
 
 class MultiTrial:
     """Episodes of `num_trials` trials of at most `trial_length` steps on one latent.
@@ -32,10 +35,9 @@ class MultiTrial:
         auto_reset: bool = True,
         split: Split = "train",
     ) -> None:
-        """Raises ValueError for a count below 1 or an unknown split."""
-        for name, value in (("num_trials", num_trials), ("trial_length", trial_length)):
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}.")
+        """Raises ValueError for a count that is no whole number from 1 up, or an unknown split."""
+        _check_count("num_trials", num_trials)
+        _check_count("trial_length", trial_length)
         check_split(split)
         self.game = game
         self.num_trials = num_trials
@@ -97,7 +99,7 @@ class MultiTrial:
         if not self.auto_reset:
             played = _frozen_when(state.done, played, state.world)
         ended = self._advance_clock(state, played.world)
-        trial_done = played.is_over | (ended.clock.step >= self.trial_length)
+        trial_done = state.done | played.is_over | (ended.clock.step >= self.trial_length)
         done = state.done | (trial_done & (state.clock.trial + 1 >= self.num_trials))
         final_observation = self.game.observe(ended.world, ended.clock)
         observation, next_state = self._cross_boundary(
@@ -124,6 +126,8 @@ class MultiTrial:
 
     def _advance_clock(self, state: State, world: Any) -> State:
         step = jnp.minimum(state.clock.step + 1, self.trial_length)
+        if not self.auto_reset:
+            step = jnp.where(state.done, state.clock.step, step)
         return state.replace(world=world, clock=state.clock.replace(step=step))
 
     def _cross_boundary(
@@ -159,7 +163,14 @@ class MultiTrial:
 def _frozen_when(done: Bool[Array, ""], played: Any, world: Any) -> Any:
     """The step undone, with nothing paid and nothing counted, where the episode has ended."""
     keep = jax.tree.map(lambda old, new: jnp.where(done, old, new), world, played.world)
-    nothing = jax.tree.map(
+    reward, events = jax.tree.map(
         lambda x: jnp.where(done, jnp.zeros_like(x), x), (played.reward, played.events)
     )
-    return played.replace(world=keep, reward=nothing[0], events=nothing[1])
+    outcome = played.outcome.replace(reward=reward)
+    return played.replace(world=keep, reward=reward, outcome=outcome, events=events)
+
+
+def _check_count(name: str, value: object) -> None:
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_whole or not 1 <= value <= MAX_COUNT:  # type: ignore[operator]
+        raise ValueError(f"{name} is {value!r}; it must be a whole number from 1 to {MAX_COUNT:,}.")

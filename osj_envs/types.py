@@ -54,7 +54,7 @@ class WorldStep:
     Attributes:
         world: the world after the step.
         reward: individual rewards, float32.
-        outcome: what each agent is told of its own action (agent axis first).
+        outcome: what each agent is told of its own action (agent axis first); has its `reward`.
         events: counts for the metrics by name, float32 with the agent axis first; never seen by a
             policy.
         is_over: nothing that pays can happen in this trial any more.
