@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import osj_envs
 from osj_envs.cleanup import evidence as records
 from osj_envs.cleanup.constants import CleanupConfig
 from osj_envs.cleanup.evidence import Evidence, Known
@@ -295,3 +296,50 @@ def test_all_recipes_can_be_known(config):
             effect = int(true_effect(rules, config, window, colour))
             evidence = fire(config, evidence, window, [(colour, effect)])
     assert recipes_known(config, evidence) == config.effects
+
+
+def played_out(env, key):
+    """The latent of an episode of random actions, and every agent's record after it."""
+    reset_key, act_key, step_key = jax.random.split(key, 3)
+    observation, state = env.reset(reset_key)
+    actions = jax.random.choice(act_key, jnp.arange(9), (env.episode_length, env.num_agents))
+    evidence = jax.tree.map(lambda x: jnp.stack([x] * env.num_agents), env.game.initial_evidence())
+
+    def step(carry, now):
+        observation, state, evidence = carry
+        index, action = now
+        key = jax.random.fold_in(step_key, index)
+        after, state, _, _, info = env.step(key, state, action)
+        evidence = jax.vmap(env.game.update_evidence)(
+            evidence, observation, action, info.final_observation, info.outcome
+        )
+        return (after, state, evidence), info.outcome.hit_colour
+
+    start = (observation, state, evidence)
+    (_, _, evidence), _ = jax.lax.scan(step, start, (jnp.arange(env.episode_length), actions))
+    return state.latent, evidence
+
+
+def test_in_play_the_record_holds_nothing_but_the_truth():
+    env = osj_envs.make(
+        "cleanup",
+        num_agents=3,
+        num_trials=2,
+        trial_length=200,
+        hues=2,
+        shades=2,
+        base_tools=2,
+        waste_skew=0.5,
+        auto_reset=False,
+    )
+    config = env.game.config
+    keys = jax.random.split(jax.random.key(0), 64)
+    latents, evidence = jax.jit(jax.vmap(lambda key: played_out(env, key)))(keys)
+    tried = np.argwhere(np.asarray(evidence.effect) != Known.NEVER_TRIED)
+    assert len(tried) > 50
+    assert len(np.unique(np.asarray(evidence.effect))) == len(Known)
+    for problem, agent, pair, colour in tried:
+        rules = jax.tree.map(lambda x, i=problem: x[i], latents.rules)
+        truth = true_effect(rules, config, divmod(pair, config.base_tools), colour)
+        assert evidence.effect[problem, agent, pair, colour] == Known.NO_EFFECT + truth
+        assert evidence.count[problem, agent, pair, colour] > 0
