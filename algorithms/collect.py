@@ -209,10 +209,11 @@ def _boundaries(
 
 
 def _event(player: Player, info: Info, reward: Float[Array, "envs agents"]) -> Array:
-    """Whether the event that the agents learn to predict came about."""
+    """Whether what the agents learn to predict came about."""
     if not player.agent.config.event_loss:
         return jnp.zeros_like(reward)
-    return (info.events[player.agent.config.event] > 0).astype(jnp.float32)
+    counts = [info.events[name] for name in player.agent.config.events]
+    return (jnp.stack(counts) > 0).any(axis=0).astype(jnp.float32)
 
 
 def _empty_tally(env: MultiTrial) -> Tally:

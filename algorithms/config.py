@@ -86,8 +86,8 @@ class AgentConfig:
         reads_own_record: with `gru+evidence`, the policy reads the record as its recurrent state
             reproduces it, and never the record itself.
         event_loss: weight of the loss that trains the recurrent state to predict, for the action
-            taken, whether `event` comes about; 0 for none.
-        event: a name among the environment's events.
+            taken, whether one of `events` comes about; 0 for none.
+        events: names among the environment's events.
         event_action: the action whose steps that loss counts, or -1 for all.
         hidden_size: features of the recurrent state.
         embedding_size: features of each view code.
@@ -101,7 +101,7 @@ class AgentConfig:
     record_loss: float = 0.0
     reads_own_record: bool = False
     event_loss: float = 0.0
-    event: str | None = None
+    events: list[str] = dataclasses.field(default_factory=list)
     event_action: int = -1
     hidden_size: int = 128
     embedding_size: int = 8
@@ -129,14 +129,19 @@ class AgentConfig:
             raise ValueError(
                 "agent.reads_own_record needs agent.memory=gru+evidence and a record_loss above 0."
             )
-        if self.event_loss and not self.event:
-            raise ValueError("agent.event_loss needs agent.event, the name of what it predicts.")
+        if self.event_loss and not self.events:
+            raise ValueError("agent.event_loss needs agent.events, the names of what it predicts.")
 
     @property
     def recurrence(self) -> str | None:
         """`gru`, `lru` or None."""
         kind = self.memory.split("+")[0]
         return kind if kind in ("gru", "lru") else None
+
+    @property
+    def recalls_last_step(self) -> bool:
+        """The previous action and reward are part of the network's input."""
+        return self.memory != "none"
 
     @property
     def reads_record(self) -> bool:
@@ -220,6 +225,44 @@ class LoggingConfig:
 
 
 @dataclasses.dataclass
+class CheckpointConfig:
+    """When a run is saved, and which checkpoints are kept.
+
+    Attributes:
+        minutes: a checkpoint at least this often; one follows every held-out evaluation, too.
+        keep: how many of the newest are kept, beside the best by held-out return.
+    """
+
+    minutes: float = 5.0
+    keep: int = 2
+
+    def __post_init__(self) -> None:
+        check_range("checkpoint.minutes", self.minutes, 0.0)
+        check_range("checkpoint.keep", self.keep, 1)
+
+
+@dataclasses.dataclass
+class EvaluationConfig:
+    """How a run is evaluated on problems that training never shows.
+
+    Attributes:
+        every: updates between two evaluations during training, which pick the best checkpoint.
+        problems: of each of these.
+        final_problems: of the evaluation after training, and of each of its controls.
+        controls: play the controls, too.
+    """
+
+    every: int = 50
+    problems: int = 32
+    final_problems: int = 256
+    controls: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("every", "problems", "final_problems"):
+            check_range(f"evaluation.{name}", getattr(self, name), 1)
+
+
+@dataclasses.dataclass
 class TrainConfig:
     """A training run.
 
@@ -227,7 +270,7 @@ class TrainConfig:
         seed: of everything random.
         resume: folder of the run to go on with, or None for a new run.
         distributed: several processes share the run (`jax.distributed`).
-        env, agent, scale, reward, logging: the groups.
+        env, agent, scale, reward, logging, checkpoint, evaluation: the groups.
     """
 
     env: Any
@@ -235,6 +278,8 @@ class TrainConfig:
     scale: ScaleConfig = dataclasses.field(default_factory=ScaleConfig)
     reward: RewardConfig = dataclasses.field(default_factory=RewardConfig)
     logging: LoggingConfig = dataclasses.field(default_factory=LoggingConfig)
+    checkpoint: CheckpointConfig = dataclasses.field(default_factory=CheckpointConfig)
+    evaluation: EvaluationConfig = dataclasses.field(default_factory=EvaluationConfig)
     seed: int = 0
     resume: str | None = None
     distributed: bool = False

@@ -6,6 +6,7 @@ are.
 """
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -78,8 +79,17 @@ class Learner:
         build = jax.jit(self._init, out_shardings=self.shardings())
         return build(jax.random.key(seed))
 
-    def compile_update(self) -> Any:
-        """The jitted update: state to (state, metrics). It consumes the state that it is given."""
+    def compile_update(self) -> Callable[[LearnerState], tuple[LearnerState, Metrics]]:
+        """The jitted update, which consumes the state that it is given.
+
+        It returns when it is done: CPU devices meet on one pool of threads, where two updates in
+        flight at once can wait for each other for ever.
+        """
+        update = self.jit_update()
+        return lambda state: jax.block_until_ready(update(state))
+
+    def jit_update(self) -> Any:
+        """As `compile_update`, but the caller must wait for each update before the next."""
         sharded = jax.shard_map(
             self._update,
             mesh=self.mesh,
@@ -87,7 +97,8 @@ class Learner:
             out_specs=(SHARDING, P()),
             check_vma=False,  # loops start from constants, which it would want cast one by one
         )
-        return jax.jit(sharded, donate_argnums=0)
+        layout = (self.shardings(), NamedSharding(self.mesh, P()))
+        return jax.jit(sharded, donate_argnums=0, out_shardings=layout)
 
     def _init(self, key: Key) -> LearnerState:
         key, params_key, envs_key = jax.random.split(key, 3)

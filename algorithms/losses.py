@@ -61,15 +61,15 @@ def policy_loss(
 
 
 def record_loss(output: NetworkOutput, batch: Batch) -> Float[Array, ""]:
-    """Cross-entropy of the evidence record, whose features lie within 0 .. 1, from the state."""
-    target = jnp.clip(batch.inputs.record, 0.0, 1.0)
-    return optax.sigmoid_binary_cross_entropy(output.record_logits, target).mean()
+    """Cross-entropy of the evidence record, whose features lie within -1 .. 1, from the state."""
+    probability = 0.5 * (1.0 + jnp.clip(batch.inputs.record, -1.0, 1.0))
+    return optax.sigmoid_binary_cross_entropy(output.record_logits, probability).mean()
 
 
 def event_loss(
     output: NetworkOutput, batch: Batch, event_action: int, axis_name: str
 ) -> Float[Array, ""]:
-    """Cross-entropy of whether the action taken brings the event about.
+    """Cross-entropy of whether the action taken brings about what is predicted.
 
     Only steps with `event_action` count, unless it is negative. The mean over devices is the mean
     over all steps that count, wherever they are.

@@ -83,7 +83,7 @@ class ActorCritic(nn.Module):
         hidden, core = self._remember(hidden, self._encode(inputs), inputs)
         record = self._predict("record", core, self.sizes.record, self.config.record_loss)
         if self.config.reads_own_record:
-            core = jnp.concatenate([core, self._read_record(nn.sigmoid(record))], axis=-1)
+            core = jnp.concatenate([core, self._read_record(jnp.tanh(record / 2))], axis=-1)
         events = self._predict("event", core, self.sizes.num_actions, self.config.event_loss)
         return hidden, NetworkOutput(
             logits=self._head("policy", core, self.sizes.num_actions, scale=0.01),

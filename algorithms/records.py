@@ -61,8 +61,9 @@ class NetworkOutput:
     Attributes:
         logits: of the action distribution.
         value: of the discounted return.
-        record_logits: the evidence record as the recurrent state has it, before the sigmoid.
-        event_logits: for each action, whether taking it brings the predicted event about.
+        record_logits: the evidence record as the recurrent state has it; tanh of half of it lies
+            where the record does, within -1 .. 1.
+        event_logits: for each action, whether taking it brings the predicted events about.
     """
 
     logits: Float[Array, "*batch actions"]
@@ -100,7 +101,7 @@ class Transition:
         value: predicted before the step.
         reward: the transformed reward that is learned from.
         boundaries: what ended with the step.
-        event: whether the predicted event came about, as 0 or 1.
+        event: whether a predicted event came about, as 0 or 1.
     """
 
     inputs: AgentInput

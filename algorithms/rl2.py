@@ -19,9 +19,11 @@ from osj_envs.seats import NO_ACTION, SeatView
 from osj_envs.types import Key, Observation
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Agent:
     """One agent of an environment: its network, its inputs and its carry rules.
+
+    Equal only to itself, and so hashable: a static part of what is compiled.
 
     Attributes:
         config: what it is made of.
@@ -65,11 +67,12 @@ class Agent:
         forgets = view.is_first_of_episode
         if self.config.wipe_at_trial:
             forgets = forgets | view.is_first_of_trial
+        recalls = self.config.recalls_last_step
         return AgentInput(
             view=self._painted(view),
             own=view.observation.own,
-            last_action=view.last_action,
-            last_reward=view.last_reward,
+            last_action=jnp.where(recalls, view.last_action, NO_ACTION),
+            last_reward=jnp.where(recalls, view.last_reward, 0.0),
             is_first_of_trial=view.is_first_of_trial,
             forgets=forgets,
             record=self._record(view),
