@@ -1,0 +1,42 @@
+"""A training run's configuration as plain data, and back."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from algorithms.compose import ConfigError, to_record
+from algorithms.config import TrainConfig
+
+
+def to_dict(config: TrainConfig) -> dict[str, Any]:
+    """Nested dictionaries, lists and plain values, laid out as on the command line."""
+    data = dataclasses.asdict(config)
+    env = data["env"]
+    return {**data, "env": {"name": env["name"], **env["options"], "training": env["training"]}}
+
+
+def from_dict(data: Mapping[str, Any]) -> TrainConfig:
+    """Undoes `to_dict`; what it lacks has its default.
+
+    Raises:
+        ConfigError: a key that there is no more, or a value that is not allowed.
+    """
+    try:
+        node = OmegaConf.merge(OmegaConf.structured(TrainConfig), dict(data))
+    except OmegaConfBaseException as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"The stored configuration does not fit: {reason}.") from error
+    config: TrainConfig = to_record(node, TrainConfig)
+    return config
+
+
+def flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted keys and their values; an empty dictionary has none."""
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
