@@ -66,7 +66,8 @@ def test_tiles_are_the_teams_and_each_players():
 
 
 def test_effective_cleaners_are_those_of_trials_with_a_clear():
-    found = values(record(cleared=[[[3, 1, 0], [0, 0, 0]], [[2, 2, 2], [4, 0, 0]]]))
+    cleared = [[[3, 1, 0], [0, 0, 0]], [[2, 2, 2], [4, 0, 0]]]
+    found = values(record(cleared=cleared, lightened=np.ones((2, 2, 3))))
     assert found["effective_cleaners_by_trial"] == pytest.approx([(1.6 + 3) / 2, 1])
     assert found["effective_cleaners"] == pytest.approx((1.6 + 3 + 1) / 3, abs=1e-6)
 
