@@ -10,13 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt8
 
+from osj_envs.checks import check_whole
 from osj_envs.env import Environment
 from osj_envs.rarely import rarely
 from osj_envs.splits import check_split, problem_key
 from osj_envs.types import Clock, Info, Key, Latent, Observation, Split, State
-
-MAX_COUNT = 2**31 - 1
-"""Trials and steps count in int32."""
 
 
 class MultiTrial:
@@ -36,8 +34,8 @@ class MultiTrial:
         split: Split = "train",
     ) -> None:
         """Raises ValueError for a count that is no whole number from 1 up, or an unknown split."""
-        _check_count("num_trials", num_trials)
-        _check_count("trial_length", trial_length)
+        check_whole("num_trials", num_trials, 1)
+        check_whole("trial_length", trial_length, 1)
         check_split(split)
         self.game = game
         self.num_trials = num_trials
@@ -168,9 +166,3 @@ def _frozen_when(done: Bool[Array, ""], played: Any, world: Any) -> Any:
     )
     outcome = played.outcome.replace(reward=reward)
     return played.replace(world=keep, reward=reward, outcome=outcome, events=events)
-
-
-def _check_count(name: str, value: object) -> None:
-    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_whole or not 1 <= value <= MAX_COUNT:  # type: ignore[operator]
-        raise ValueError(f"{name} is {value!r}; it must be a whole number from 1 to {MAX_COUNT:,}.")

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from jaxtyping import UInt8
 
+from osj_envs.checks import check_share
 from osj_envs.grid.codes import MAX_SHADES
 
 Layout: TypeAlias = UInt8[np.ndarray, "height width"]
@@ -86,8 +87,8 @@ class CleanupConfig:
     """
 
     def __post_init__(self) -> None:
-        if not isinstance(self.initial_waste, (int, float)):
-            object.__setattr__(self, "initial_waste", tuple(float(x) for x in self.initial_waste))
+        if not isinstance(self.initial_waste, (int, float, str)):
+            object.__setattr__(self, "initial_waste", tuple(self.initial_waste))
         self._check_counts()
         self._check_rates()
         self._check_tools()
@@ -128,7 +129,7 @@ class CleanupConfig:
         """`initial_waste` as (low, high); the two are equal where it is one number."""
         if isinstance(self.initial_waste, tuple):
             return self.initial_waste
-        return (float(self.initial_waste), float(self.initial_waste))
+        return (self.initial_waste, self.initial_waste)
 
     def _check_counts(self) -> None:
         for name, least in _LEAST.items():
@@ -141,7 +142,7 @@ class CleanupConfig:
 
     def _check_rates(self) -> None:
         for name in _RATES:
-            _check_share(name, getattr(self, name))
+            check_share(name, getattr(self, name))
         if self.dirt_threshold == 0.0:
             raise ValueError("dirt_threshold is 0; it must be above 0 and at most 1.")
         if isinstance(self.initial_waste, tuple) and len(self.initial_waste) != 2:
@@ -149,8 +150,8 @@ class CleanupConfig:
                 f"initial_waste is {self.initial_waste}; it must be a number or a (low, high) pair."
             )
         low, high = self.initial_waste_range
-        _check_share("initial_waste", low)
-        _check_share("initial_waste", high)
+        check_share("initial_waste", low)
+        check_share("initial_waste", high)
         if low > high:
             raise ValueError(f"initial_waste is ({low}, {high}); low must not be above high.")
 
@@ -203,12 +204,6 @@ _LEAST = {
     "waste_spawn_start": 0,
 }
 _RATES = ("waste_skew", "waste_spawn", "apple_growth", "dirt_threshold")
-
-
-def _check_share(name: str, value: float) -> None:
-    # Written so that NaN is refused too.
-    if not 0.0 <= value <= 1.0:
-        raise ValueError(f"{name} is {value}; it must lie between 0 and 1.")
 
 
 PAPER = CleanupConfig()

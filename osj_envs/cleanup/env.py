@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt8
 
+from osj_envs.checks import check_whole
 from osj_envs.cleanup import dynamics, layouts
 from osj_envs.cleanup import evidence as records
 from osj_envs.cleanup import observation as views
@@ -18,7 +19,7 @@ from osj_envs.cleanup.text import describe_world
 from osj_envs.cleanup.types import HiddenTools, Latent, Outcome, World
 from osj_envs.env import Environment
 from osj_envs.grid.codes import Action
-from osj_envs.grid.view import Window
+from osj_envs.grid.view import MAX_AGENTS, Window
 from osj_envs.specs import BoxSpec
 from osj_envs.splits import SemanticSplit, check_split, sample_rank
 from osj_envs.types import Clock, Key, Observation, Split, WorldStep
@@ -60,7 +61,9 @@ class Cleanup(Environment):
         """
         self.config = CleanupConfig(**config)
         self.num_agents = _check_agents(num_agents, self.config)
-        self.window = window or Window()
+        self.window = Window() if window is None else window
+        if not isinstance(self.window, Window):
+            raise ValueError(f"window is {window!r}; it must be an osj_envs.grid.view.Window.")
         if isinstance(semantic, int):
             semantic = first_tool_split(semantic, self.config)
         self.semantic = semantic
@@ -166,6 +169,5 @@ class Cleanup(Environment):
 def _check_agents(num_agents: int, config: CleanupConfig) -> int:
     blocked = config.water_cells + config.orchard_cells + config.stations
     most = config.cells - blocked
-    if not 1 <= num_agents <= most:
-        raise ValueError(f"num_agents is {num_agents}; this map has room for 1 to {most}.")
+    check_whole("num_agents on this map", num_agents, 1, min(most, MAX_AGENTS))
     return num_agents

@@ -11,17 +11,32 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, UInt8, UInt32
 
+from osj_envs.checks import check_whole
 from osj_envs.grid.codes import Item, Plane
 from osj_envs.grid.movement import Agents, flat
+
+MAX_AGENTS = 255
+"""Agents that the one byte of a view's plane tells apart."""
+
+MAX_REACH = 1000
+"""Cells; farther than any map is wide, and few enough to pad a map with."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Window:
-    """How far an agent sees, in cells: the paper's 11 by 11 by default."""
+    """How far an agent sees, in cells: the paper's 11 by 11 by default.
+
+    Raises:
+        ValueError: a distance is no whole number from 0 up.
+    """
 
     ahead: int = 9
     behind: int = 1
     side: int = 5
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            check_whole(f"window.{field.name}", getattr(self, field.name), 0, MAX_REACH)
 
     @property
     def rows(self) -> int:
