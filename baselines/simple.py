@@ -6,7 +6,9 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
+from osj_envs.grid.codes import Action
 from osj_envs.seats import Decision, SeatView
+from osj_envs.trials import MultiTrial
 from osj_envs.types import Key
 
 
@@ -49,3 +51,15 @@ class Stay:
         """Its action."""
         del view, key
         return carry, Decision(action=jnp.int32(self.action))
+
+
+def make_random(env: MultiTrial) -> Random:
+    """For any environment."""
+    del env
+    return Random()
+
+
+def make_stay(env: MultiTrial) -> Stay:
+    """For a grid world."""
+    del env
+    return Stay(action=Action.STAY)

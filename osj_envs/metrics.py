@@ -9,7 +9,6 @@ import importlib
 import importlib.util
 import io
 import math
-import shutil
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,8 @@ from osj_envs.statistics import LEVEL, Estimate, estimate, gini, mean_of
 UNDEFINED = "–"
 """In a table; null in JSON."""
 
-LEAST_WIDTH = 120
-"""Characters of a table's line, in a narrower terminal too."""
+TABLE_WIDTH = 120
+"""Most characters of a table's line."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,17 +119,18 @@ def as_json(metrics: Metrics) -> dict[str, Any]:
 
 
 def table(metrics: Metrics) -> str:
-    """The figures for a person, with the number of problems behind them."""
-    grid = Table(box=SIMPLE_HEAD, caption=_caption(metrics), caption_justify="left")
+    """The figures for a person, then what each means and how many problems are behind it."""
+    grid = Table(box=SIMPLE_HEAD)
     for column in ("figure", "value", f"{LEVEL:.0%} interval", "n", "by trial or player"):
         grid.add_column(column, no_wrap=True)
-    grid.add_column("meaning")
     for figure in metrics.figures:
-        grid.add_row(figure.name, *_cells(metrics, figure), figure.meaning)
+        grid.add_row(figure.name, *_cells(metrics, figure))
     page = io.StringIO()
-    width = shutil.get_terminal_size((LEAST_WIDTH, 24)).columns
-    Console(file=page, width=max(LEAST_WIDTH, width)).print(grid)
-    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+    Console(file=page, width=TABLE_WIDTH).print(grid)
+    longest = max(len(figure.name) for figure in metrics.figures)
+    meanings = [f"  {each.name:{longest}}  {each.meaning}" for each in metrics.figures]
+    lines = [*page.getvalue().splitlines(), *meanings, "", *_notes(metrics)]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _knowledge(record: EpisodeRecord) -> dict[str, np.ndarray]:
@@ -175,10 +175,10 @@ def _text(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def _caption(metrics: Metrics) -> str:
+def _notes(metrics: Metrics) -> tuple[str, str]:
     return (
         f"{metrics.num_problems} problems, {metrics.num_trials} trials, {metrics.num_agents} "
-        f"agents. n: problems in which the figure is defined; {UNDEFINED}: it is undefined. "
-        f"Standard deviation of the mean return over problems: {_text(metrics.return_sd)}. "
-        "Intervals: bootstrap over problems."
+        f"agents. n: problems that define the figure; {UNDEFINED}: it is undefined.",
+        "Intervals: bootstrap over problems. Standard deviation of the mean return over problems: "
+        f"{_text(metrics.return_sd)}.",
     )

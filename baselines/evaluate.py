@@ -1,0 +1,119 @@
+"""Evaluates scripted players: python baselines/evaluate.py env=cleanup policy=random [key=value].
+
+Prints a table, and the same figures as one JSON object in the last line. Configuration groups are
+the folders of `configs/`: env, and seats for a mixed roster. `--help` prints every key.
+"""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+from omegaconf import OmegaConf
+
+from baselines import registry
+from osj_envs.compose import ConfigError, compose_config, to_record
+from osj_envs.devices import prepare_backend
+from osj_envs.env_config import env_schemas, make_env, read_env
+from osj_envs.evaluation import evaluate
+from osj_envs.metrics import as_json, summarise, table
+from osj_envs.roster import make_roster
+from osj_envs.seats import Policy, Roster
+from osj_envs.splits import check_split
+from osj_envs.trials import MultiTrial
+
+
+@dataclasses.dataclass
+class EvaluationConfig:
+    """An evaluation of scripted players.
+
+    Attributes:
+        env: the environment, as it is evaluated.
+        policy: the player of every seat, by name.
+        seats: a roster in its place (see `configs/seats`).
+        num_problems: problems played.
+        first_problem: seed of the first; the others follow it.
+        split: where the problems come from, `held_out`, `train` or `all`.
+        wipe_at_trial: players forget everything at every trial's start.
+        rotate: the seating shifts by one from each problem seed to the next.
+        seed: of all chance but the problems'.
+        batch_size: problems played at once, or None for what suits the machine.
+    """
+
+    env: Any
+    policy: str = "random"
+    seats: Any = None
+    num_problems: int = 256
+    first_problem: int = 0
+    split: str = "held_out"
+    wipe_at_trial: bool = False
+    rotate: bool = False
+    seed: int = 0
+    batch_size: int | None = None
+
+    def __post_init__(self) -> None:
+        check_split(self.split)
+        if self.num_problems < 1:
+            raise ValueError(f"num_problems is {self.num_problems}; it must be at least 1.")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The program; returns its exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        if {"-h", "--help"} & set(arguments):
+            print(__doc__, OmegaConf.to_yaml(_compose([])), sep="\n")
+            return 0
+        run(load_config(arguments))
+    except (ConfigError, ValueError, TypeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def load_config(arguments: Sequence[str]) -> EvaluationConfig:
+    """The evaluation that a command line asks for.
+
+    Raises:
+        ConfigError: an unknown key or group member, or a value that is not allowed.
+    """
+    return to_record(_compose(arguments))
+
+
+def run(config: EvaluationConfig) -> dict[str, Any]:
+    """Plays, prints, and returns what the last line says."""
+    env = make_env(read_env(config.env), is_training=False)
+    record = evaluate(
+        env,
+        _roster(config, env),
+        jax.random.key(config.seed),
+        range(config.first_problem, config.first_problem + config.num_problems),
+        config.batch_size,
+        split=check_split(config.split),
+        wipe_at_trial=config.wipe_at_trial,
+        rotate=config.rotate,
+    )
+    metrics = summarise(env.game, record, config.seed)
+    players = {"seats": config.seats} if config.seats else {"policy": config.policy}
+    result = {"env": env.name, **players, "split": config.split, **as_json(metrics)}
+    print(table(metrics))
+    print(json.dumps(result))
+    return result
+
+
+def _compose(arguments: Sequence[str]) -> Any:
+    schemas = {"baseline_schema": EvaluationConfig, **env_schemas()}
+    return compose_config("baseline", arguments, schemas)
+
+
+def _roster(config: EvaluationConfig, env: MultiTrial) -> Policy | Roster:
+    if config.seats:
+        return make_roster(config.seats, env.num_agents)
+    return registry.make(config.policy, env)
+
+
+if __name__ == "__main__":
+    prepare_backend()
+    sys.exit(main())
