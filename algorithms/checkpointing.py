@@ -22,9 +22,10 @@ from jax.sharding import Sharding
 from orbax.checkpoint import checkpoint_managers
 
 from algorithms.compose import ConfigError
-from algorithms.config import CheckpointConfig, TrainConfig, nearest
+from algorithms.config import CheckpointConfig, TrainConfig
 from algorithms.learner import Learner
 from algorithms.records import LearnerState
+from algorithms.runs import similar_folder
 from algorithms.serialisation import from_dict, to_dict
 
 Which = Literal["latest", "best"]
@@ -273,8 +274,4 @@ def _nothing_in(folder: pathlib.Path) -> str:
         below = sorted(p.parent.parent for p in folder.glob("**/about/metadata"))
         hint = f" The nearest is {below[-1]}." if below else ""
         return f"There is no checkpoint in {folder}.{hint}"
-    parent = next(p for p in folder.parents if p.exists())
-    missing = folder.relative_to(parent).parts[0]
-    beside = tuple(p.name for p in parent.iterdir() if p.is_dir())
-    hint = f" In {parent}: {nearest(missing, beside)}" if beside else ""
-    return f"There is no checkpoint {folder}.{hint}"
+    return f"There is no checkpoint {folder}.{similar_folder(folder)}"

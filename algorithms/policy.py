@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -46,7 +46,7 @@ class LearnedPolicy:
 
     params: Any
     agent: Agent = struct.field(pytree_node=False)
-    is_traceable: ClassVar[bool] = True
+    is_traceable: bool = struct.field(pytree_node=False, default=True)
 
     def initial_carry(self, key: Key) -> Carry:
         """Nothing seen yet."""

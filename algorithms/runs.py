@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import difflib
 import fcntl
 import importlib.metadata
 import json
@@ -15,12 +16,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
+import numpy as np
+from jax.experimental import multihost_utils
 from omegaconf import OmegaConf
 
 import osj_envs
 from algorithms.compose import ConfigError, load_train_config
-from algorithms.config import TrainConfig, nearest
-from algorithms.serialisation import flatten, from_dict, to_dict
+from algorithms.config import TrainConfig
+from algorithms.serialisation import flatten, from_dict, plain, to_dict
 
 MAY_CHANGE = ("scale.agent_steps", "logging.", "checkpoint.", "evaluation.", "distributed")
 """What may be different when a run is resumed: keys, and groups that end with a dot."""
@@ -54,9 +57,9 @@ class RunFolder:
         return self.path / "metrics.jsonl"
 
     @property
-    def speed_file(self) -> pathlib.Path:
+    def times_file(self) -> pathlib.Path:
         """What took how long: apart from the figures, which a repeated run gets again."""
-        return self.path / "speed.jsonl"
+        return self.path / "times.jsonl"
 
     @property
     def checkpoints(self) -> pathlib.Path:
@@ -75,7 +78,7 @@ class RunFolder:
 
     def config(self) -> TrainConfig:
         """The run's own configuration."""
-        return from_dict(OmegaConf.to_container(OmegaConf.load(self.config_file)))  # type: ignore[arg-type]  # a file of ours holds a mapping
+        return from_dict(plain(OmegaConf.load(self.config_file)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,6 +94,24 @@ class Job:
     config: TrainConfig
     folder: RunFolder
     is_resumed: bool
+
+
+@contextlib.contextmanager
+def shared_job(config: TrainConfig, arguments: Sequence[str]) -> Iterator[Job]:
+    """`prepare` on the first of the processes that share a run, and its job on all; locked.
+
+    Raises:
+        ConfigError: as `prepare`, or another run of the program is writing the folder.
+    """
+    if jax.process_index() == 0:
+        job = prepare(config, arguments)
+        with locked(job.folder):
+            write_config(job.folder, job.config)
+            _broadcast(str(job.folder.path))
+            yield job
+    else:
+        folder = RunFolder(pathlib.Path(_broadcast("")))
+        yield Job(folder.config(), folder, is_resumed=True)
 
 
 def prepare(config: TrainConfig, arguments: Sequence[str]) -> Job:
@@ -119,9 +140,14 @@ def create(config: TrainConfig, arguments: Sequence[str]) -> RunFolder:
         "versions": versions(),
         "wandb_id": os.environ.get("WANDB_RUN_ID", folder.path.name),
     }
-    _write(folder.config_file, OmegaConf.to_yaml(OmegaConf.create(to_dict(config))))
+    write_config(folder, config)
     _write(folder.about_file, json.dumps(about, indent=2) + "\n")
     return folder
+
+
+def write_config(folder: RunFolder, config: TrainConfig) -> None:
+    """Writes the resolved configuration down."""
+    _write(folder.config_file, OmegaConf.to_yaml(OmegaConf.create(to_dict(config))))
 
 
 def new_folder(parent: pathlib.Path, name: str) -> pathlib.Path:
@@ -142,7 +168,7 @@ def open_run(path: str) -> RunFolder:
     """
     folder = RunFolder(pathlib.Path(path).expanduser().resolve())
     if not folder.path.is_dir():
-        raise ConfigError(f"There is no run folder {path}{_suggestion(folder.path)}")
+        raise ConfigError(f"There is no run folder {path}.{similar_folder(folder.path)}")
     if not folder.about_file.exists() or not folder.config_file.exists():
         raise ConfigError(f"{path} holds no run: it has no {folder.about_file.name}.")
     return folder
@@ -180,9 +206,16 @@ def resumed_config(folder: RunFolder, arguments: Sequence[str]) -> TrainConfig:
     data = OmegaConf.create(to_dict(folder.config()))
     for key, value in changed.items():
         OmegaConf.update(data, key, value)
-    config = from_dict(OmegaConf.to_container(data))  # type: ignore[arg-type]  # it is a mapping
-    _write(folder.config_file, OmegaConf.to_yaml(OmegaConf.create(to_dict(config))))
-    return config
+    return from_dict(plain(data))
+
+
+def similar_folder(path: pathlib.Path) -> str:
+    """For the end of a message on a path that does not exist: the folder that is most like it."""
+    parent = next(p for p in path.parents if p.exists())
+    beside = [p.name for p in parent.iterdir() if p.is_dir()]
+    missing = path.relative_to(parent).parts[0]
+    found = difflib.get_close_matches(missing, beside, n=1, cutoff=0.0)
+    return f" Did you mean {parent / found[0]}?" if found else ""
 
 
 @contextlib.contextmanager
@@ -236,10 +269,13 @@ def _check_length(own: dict[str, Any], changed: dict[str, Any]) -> None:
         )
 
 
-def _suggestion(path: pathlib.Path) -> str:
-    """The end of a sentence: the folder beside it whose name is most alike."""
-    beside = [p.name for p in path.parent.glob("*") if p.is_dir()] if path.parent.exists() else []
-    return f"; {nearest(path.name, tuple(beside))}" if beside else "."
+def _broadcast(text: str) -> str:
+    """The first process's text."""
+    if jax.process_count() == 1:
+        return text
+    padded = np.zeros(4096, np.uint8)
+    padded[: len(text.encode())] = np.frombuffer(text.encode(), np.uint8)
+    return bytes(multihost_utils.broadcast_one_to_all(padded)).rstrip(b"\0").decode()
 
 
 def _commit() -> str | None:

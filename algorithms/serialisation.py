@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from omegaconf import OmegaConf
+from omegaconf import Container, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from algorithms.compose import ConfigError, to_record
@@ -29,8 +29,16 @@ def from_dict(data: Mapping[str, Any]) -> TrainConfig:
     except OmegaConfBaseException as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(f"The stored configuration does not fit: {reason}.") from error
+    assert isinstance(node, DictConfig)
     config: TrainConfig = to_record(node, TrainConfig)
     return config
+
+
+def plain(node: Container) -> dict[str, Any]:
+    """A mapping of omegaconf as dictionaries and lists."""
+    data = OmegaConf.to_container(node)
+    assert isinstance(data, dict)
+    return {str(key): value for key, value in data.items()}
 
 
 def flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,0 +1,100 @@
+"""What a trained agent is evaluated on, and beside whom: each a control for a claim."""
+
+import dataclasses
+
+import hydra.utils
+import jax
+from omegaconf import OmegaConf
+
+from algorithms.compose import CONFIG_DIR
+from algorithms.config import TrainConfig, make_env
+from algorithms.policy import LearnedPolicy
+from osj_envs.evaluation import evaluate
+from osj_envs.metrics import Metrics, summarise
+from osj_envs.seats import Policy
+from osj_envs.trials import MultiTrial
+from osj_envs.types import Split
+
+AGENT = "agent"
+"""The evaluation itself; the others are its controls."""
+
+RANDOM_IN_TRAINING = "random_in_training"
+"""The random policy as it would do in training: the level from which the training curve starts."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Match:
+    """One evaluation.
+
+    Attributes:
+        title: for a person.
+        policy: in every seat.
+        env: what is played.
+        split: where the latents come from.
+        wipes: everything that is carried is wiped at every trial's start.
+    """
+
+    title: str
+    policy: Policy
+    env: MultiTrial
+    split: Split
+    wipes: bool = False
+
+
+def make_matches(
+    config: TrainConfig, policy: LearnedPolicy, split: Split, has_controls: bool
+) -> dict[str, Match]:
+    """The evaluation of a policy and its controls, by name.
+
+    Args:
+        config: of the run that it comes from.
+        policy: trained.
+        split: of the evaluation; one control plays the other one.
+        has_controls: whether the controls are wanted.
+    """
+    env = make_env(config.env, is_training=False, auto_reset=False)
+    wipes = config.agent.wipe_at_trial
+    matches = {AGENT: Match(f"agent, {_words(split)}", policy, env, split, wipes)}
+    if not has_controls:
+        return matches
+    if config.agent.memory != "none" and not wipes:
+        wiped = Match("agent, memory wiped at each trial", policy, env, split, wipes=True)
+        matches["memory_wiped"] = wiped
+    other: Split = "held_out" if split == "train" else "train"
+    matches[f"{other}_split"] = Match(f"agent, {_words(other)}", policy, env, other, wipes)
+    rolls = load_seats("random")
+    matches["random"] = Match(f"random, {_words(split)}", rolls, env, split)
+    training = make_env(config.env, is_training=True, auto_reset=False)
+    matches[RANDOM_IN_TRAINING] = Match("random, as in training", rolls, training, "train")
+    return matches
+
+
+def play(match: Match, problem_seeds: range, seed: int = 0) -> Metrics:
+    """Plays every problem once.
+
+    Args:
+        match: who plays what.
+        problem_seeds: which problems.
+        seed: of all chance beside the problems'.
+    """
+    record = evaluate(
+        match.env,
+        match.policy,
+        jax.random.key(seed),
+        problem_seeds,
+        split=match.split,
+        wipe_at_trial=match.wipes,
+    )
+    return summarise(match.env.game, record, seed)
+
+
+def load_seats(name: str) -> Policy:
+    """The player of `configs/seats/<name>.yaml`."""
+    policy: Policy = hydra.utils.instantiate(OmegaConf.load(CONFIG_DIR / "seats" / f"{name}.yaml"))
+    return policy
+
+
+def _words(split: Split) -> str:
+    return {"held_out": "held-out problems", "train": "training problems", "all": "all problems"}[
+        split
+    ]

@@ -1,0 +1,148 @@
+"""What an evaluation leaves behind: a table for a person, numbers for a program, a figure."""
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from algorithms.controls import AGENT, RANDOM_IN_TRAINING, Match, play
+from algorithms.figures import Curve, draw, training_curve
+from algorithms.loggers import read_rows
+from osj_envs.metrics import UNDEFINED, Metrics, as_json, table
+from osj_envs.statistics import LEVEL
+
+ENDS = 5
+"""The training curve's first and last points that are reported as its two ends, of up to 50."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Results:
+    """An evaluation with its controls.
+
+    Attributes:
+        titles: of each, by name, for a person.
+        metrics: of each, by name.
+        curve: of the training that came before.
+    """
+
+    titles: Mapping[str, str]
+    metrics: Mapping[str, Metrics]
+    curve: Curve
+
+
+def play_all(
+    matches: Mapping[str, Match], problem_seeds: range, seed: int, metrics_file: pathlib.Path
+) -> Results:
+    """Plays every match.
+
+    Args:
+        matches: by name.
+        problem_seeds: of each.
+        seed: of all chance beside the problems'.
+        metrics_file: of the training; it need not exist.
+    """
+    metrics = {name: play(match, problem_seeds, seed) for name, match in matches.items()}
+    titles = {name: match.title for name, match in matches.items()}
+    return Results(titles, metrics, training_curve(read_rows(metrics_file)))
+
+
+def write(folder: pathlib.Path, results: Results, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Writes `table.md`, `figure.png` and, last, `metrics.json`.
+
+    Args:
+        folder: is made if it is not there.
+        results: to be written.
+        facts: put into `metrics.json` as they are.
+
+    Returns:
+        The content of `metrics.json`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "table.md").write_text(_document(results))
+    shown = {n: (results.titles[n], m) for n, m in results.metrics.items() if _is_shown(n)}
+    draw(folder / "figure.png", results.curve, shown, results.metrics.get(RANDOM_IN_TRAINING))
+    content = {**_numbers(results), **facts}
+    (folder / "metrics.json").write_text(json.dumps(content, indent=2) + "\n")
+    return content
+
+
+def for_terminal(results: Results) -> str:
+    """The figures of the agent, and the returns of all by trial."""
+    return f"{table(results.metrics[AGENT])}\n\n{trial_table(results)}"
+
+
+def trial_table(results: Results) -> str:
+    """Returns by trial with their intervals, as a table in Markdown that reads well as text."""
+    trials = results.metrics[AGENT].num_trials
+    head = [
+        f"return of an agent ({LEVEL:.0%} interval)",
+        *(f"trial {t + 1}" for t in range(trials)),
+        "all trials",
+    ]
+    rows = [_row(results.titles[name], metrics) for name, metrics in results.metrics.items()]
+    return _markdown([head, *rows])
+
+
+def _row(title: str, metrics: Metrics) -> list[str]:
+    by_trial, mean = metrics.estimates["return_by_trial"], metrics.estimates["return_mean"]
+    cells = [_cell(v, i) for v, i in zip(by_trial.value, by_trial.interval, strict=True)]
+    return [title, *cells, _cell(mean.value, mean.interval)]
+
+
+def _cell(value: Any, interval: Any) -> str:
+    if np.isnan(value):
+        return UNDEFINED
+    if np.isnan(interval).any():
+        return f"{value:.3g}"
+    return f"{value:.3g} ({interval[0]:.3g} to {interval[1]:.3g})"
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    """The first row is the head."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    rule = ["-" * width for width in widths]
+    lines = [
+        "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |"
+        for row in (rows[0], rule, *rows[1:])
+    ]
+    return "\n".join(lines)
+
+
+def _document(results: Results) -> str:
+    agent = results.metrics[AGENT]
+    rows = [["figure", "value", f"{LEVEL:.0%} interval", "meaning"]]
+    for figure in agent.figures:
+        for name in figure.reported():
+            estimate = agent.estimates[name]
+            values = np.atleast_1d(estimate.value)
+            ends = np.atleast_2d(estimate.interval)
+            rows.append(
+                [
+                    f"`{name}`",
+                    ", ".join(f"{value:.3g}" for value in values),
+                    ", ".join(f"{low:.3g} to {high:.3g}" for low, high in ends),
+                    figure.meaning,
+                ]
+            )
+    count = f"{agent.num_problems} problems, {agent.num_agents} agents, {agent.num_trials} trials."
+    return (
+        f"# Evaluation\n\n{count}\n\n![Returns](figure.png)\n\n"
+        f"{trial_table(results)}\n\n## {results.titles[AGENT]}\n\n{_markdown(rows)}\n"
+    )
+
+
+def _numbers(results: Results) -> dict[str, Any]:
+    controls = {name: as_json(m) for name, m in results.metrics.items() if name != AGENT}
+    numbers = {**as_json(results.metrics[AGENT]), "controls": controls}
+    if results.curve.size:
+        first, last = results.curve[:ENDS, 1].mean(), results.curve[-ENDS:, 1].mean()
+        numbers["training"] = {"return_first": float(first), "return_last": float(last)}
+    return numbers
+
+
+def _is_shown(name: str) -> bool:
+    """Beside the agent in the figure; the level in training belongs to the other panel."""
+    return name != RANDOM_IN_TRAINING
