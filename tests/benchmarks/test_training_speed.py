@@ -1,0 +1,22 @@
+"""Agent-steps a second while training with `scale=quick`, and where the time goes."""
+
+from typing import Any
+
+import pytest
+
+from algorithms.compose import load_train_config
+from algorithms.config import MEMORIES, make_env
+from algorithms.learner import make_learner
+from algorithms.timing import time_shares
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_training(benchmark: Any, memory: str) -> None:
+    config = load_train_config(["env=cleanup", f"agent.memory={memory}"])
+    learner = make_learner(config, make_env(config.env, is_training=True))
+    figures: dict[str, float] = {}
+    benchmark.pedantic(lambda: figures.update(time_shares(learner)), rounds=1)
+    benchmark.extra_info.update({name: round(value, 3) for name, value in figures.items()})
+    shares = ", ".join(f"{name} {figures[name]:.0%}" for name in list(figures)[1:])
+    print(f"\n{memory}: {figures['agent_steps_per_second']:,.0f} agent-steps a second; {shares}")
+    assert all(value > 0 for value in figures.values())
