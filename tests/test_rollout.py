@@ -460,7 +460,8 @@ def test_bad_problem_seeds_are_refused(seeds, said):
 
 def test_a_bad_batch_size_or_split_is_refused():
     env = MultiTrial(Probe(1), 1, 1)
-    with pytest.raises(ValueError, match="batch_size is -1"):
-        evaluate(env, Clockwork(), jax.random.key(0), [1], -1)
+    for wrong in (-1, 0):
+        with pytest.raises(ValueError, match=f"batch_size is {wrong}"):
+            evaluate(env, Clockwork(), jax.random.key(0), [1], wrong)
     with pytest.raises(ValueError, match="held_out"):
         evaluate(env, Clockwork(), jax.random.key(0), [1], split="heldout")
