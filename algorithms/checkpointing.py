@@ -21,12 +21,12 @@ from absl import logging
 from jax.sharding import Sharding
 from orbax.checkpoint import checkpoint_managers
 
-from algorithms.compose import ConfigError
 from algorithms.config import CheckpointConfig, TrainConfig
 from algorithms.learner import Learner
 from algorithms.records import LearnerState
 from algorithms.runs import similar_folder
 from algorithms.serialisation import from_dict, to_dict
+from osj_envs.compose import ConfigError
 
 Which = Literal["latest", "best"]
 """Of the checkpoints of a run."""

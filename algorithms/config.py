@@ -1,34 +1,14 @@
 """The configuration of a training run: typed, validated where it enters, never changed after."""
 
 import dataclasses
-import difflib
-from collections.abc import Mapping
 from typing import Any
 
-import osj_envs
-from osj_envs.trials import MultiTrial
+from osj_envs.compose import nearest
+from osj_envs.env_config import EnvConfig, read_env
 
 MEMORIES = ("gru", "evidence", "gru+evidence", "none", "lru")
 REWARDS = ("individual", "common", "svo", "inequity_aversion")
 WANDB_MODES = ("offline", "online", "disabled")
-
-
-@dataclasses.dataclass
-class EnvConfig:
-    """Which environment, and how it is built.
-
-    Attributes:
-        name: its id in the registry.
-        options: of `osj_envs.make`, as evaluation plays it.
-        training: options that are different in training (a curriculum).
-    """
-
-    name: str
-    options: Mapping[str, Any]
-    training: Mapping[str, Any]
-
-    def __post_init__(self) -> None:
-        check_choice("env.name", self.name, osj_envs.list_ids())
 
 
 @dataclasses.dataclass
@@ -289,23 +269,6 @@ class TrainConfig:
             self.env = read_env(self.env)
 
 
-def option_names(name: str) -> tuple[str, ...]:
-    """What may be configured of an environment."""
-    return ("num_trials", "trial_length", *type(osj_envs.make(name).game).option_names())
-
-
-def read_env(node: Mapping[str, Any]) -> EnvConfig:
-    """The `env` group as a record; options left at None are the environment's own defaults."""
-    options = {key: value for key, value in node.items() if key not in ("name", "training")}
-    return EnvConfig(node["name"], _given(options), _given(node.get("training", {})))
-
-
-def make_env(config: EnvConfig, is_training: bool, **options: Any) -> MultiTrial:
-    """Builds the environment; `options` are further ones of `osj_envs.make`."""
-    changed = config.training if is_training else {}
-    return osj_envs.make(config.name, **{**config.options, **changed, **options})
-
-
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raises ValueError unless `value` is one of `choices`."""
     if value not in choices:
@@ -317,13 +280,3 @@ def check_range(name: str, value: float, low: float, high: float = float("inf"))
     if not low <= value <= high:
         bound = f"at least {low}" if high == float("inf") else f"between {low} and {high}"
         raise ValueError(f"{name} is {value}; it must be {bound}.")
-
-
-def nearest(value: Any, choices: tuple[str, ...]) -> str:
-    """Half a sentence: the choice that is most like `value`, and all of them."""
-    best = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.0)[0]
-    return f"did you mean {best!r}? Known: {', '.join(choices)}."
-
-
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in options.items() if value is not None}

@@ -2,16 +2,18 @@
 
 import dataclasses
 
-import hydra.utils
 import jax
 from omegaconf import OmegaConf
 
-from algorithms.compose import CONFIG_DIR
-from algorithms.config import TrainConfig, make_env
+from algorithms.config import TrainConfig
 from algorithms.policy import LearnedPolicy
+from algorithms.serialisation import plain
+from osj_envs.compose import CONFIG_DIR
+from osj_envs.env_config import make_env
 from osj_envs.evaluation import evaluate
 from osj_envs.metrics import Metrics, summarise
-from osj_envs.seats import Policy
+from osj_envs.roster import make_roster
+from osj_envs.seats import Policy, Roster
 from osj_envs.trials import MultiTrial
 from osj_envs.types import Split
 
@@ -28,14 +30,14 @@ class Match:
 
     Attributes:
         title: for a person.
-        policy: in every seat.
+        policy: in every seat, or one for each.
         env: what is played.
         split: where the latents come from.
         wipes: everything that is carried is wiped at every trial's start.
     """
 
     title: str
-    policy: Policy
+    policy: Policy | Roster
     env: MultiTrial
     split: Split
     wipes: bool = False
@@ -62,7 +64,7 @@ def make_matches(
         matches["memory_wiped"] = wiped
     other: Split = "held_out" if split == "train" else "train"
     matches[f"{other}_split"] = Match(f"agent, {_words(other)}", policy, env, other, wipes)
-    rolls = load_seats("random")
+    rolls = load_seats("random", env.num_agents)
     matches["random"] = Match(f"random, {_words(split)}", rolls, env, split)
     training = make_env(config.env, is_training=True, auto_reset=False)
     matches[RANDOM_IN_TRAINING] = Match("random, as in training", rolls, training, "train")
@@ -88,10 +90,10 @@ def play(match: Match, problem_seeds: range, seed: int = 0) -> Metrics:
     return summarise(match.env.game, record, seed)
 
 
-def load_seats(name: str) -> Policy:
-    """The player of `configs/seats/<name>.yaml`."""
-    policy: Policy = hydra.utils.instantiate(OmegaConf.load(CONFIG_DIR / "seats" / f"{name}.yaml"))
-    return policy
+def load_seats(name: str, num_agents: int) -> Roster:
+    """The players of `configs/seats/<name>.yaml`."""
+    seats = OmegaConf.load(CONFIG_DIR / "seats" / f"{name}.yaml")
+    return make_roster(plain(seats), num_agents)
 
 
 def _words(split: Split) -> str:

@@ -1,6 +1,4 @@
-"""Which devices a run uses: every core of a CPU, or every accelerator of every process."""
-
-import os
+"""How a run is spread over the devices: environments are shared out equally."""
 
 import jax
 import numpy as np
@@ -8,29 +6,6 @@ from jax.sharding import Mesh
 
 AXIS = "envs"
 """The mesh's one axis; environments are sharded over it."""
-
-
-def prepare_backend(is_distributed: bool = False) -> None:
-    """Makes each CPU core a device of its own; must come before JAX is first used.
-
-    A loop of small operations keeps one core busy at most, so it takes several devices to use
-    several cores. Set `JAX_NUM_CPU_DEVICES` to overrule the count.
-
-    Args:
-        is_distributed: joins the other processes of this run (`jax.distributed`, which finds them
-            by the cluster's environment variables or its own).
-    """
-    if "JAX_NUM_CPU_DEVICES" not in os.environ:
-        jax.config.update("jax_num_cpu_devices", usable_cores())
-    if is_distributed:
-        jax.distributed.initialize()
-
-
-def usable_cores() -> int:
-    """Cores that this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def make_mesh(num_envs: int, num_agents: int, num_minibatches: int) -> Mesh:

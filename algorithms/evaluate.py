@@ -13,18 +13,18 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from hydra.core.config_store import ConfigStore
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
 from algorithms import report
 from algorithms.checkpointing import Which, find_checkpoint, load_about
-from algorithms.compose import ConfigError, compose_config, to_record
-from algorithms.config import TrainConfig, check_choice, check_range, make_env, read_env
+from algorithms.config import TrainConfig, check_choice, check_range
 from algorithms.controls import make_matches
-from algorithms.devices import prepare_backend
 from algorithms.policy import load_policy
 from algorithms.runs import new_folder
 from algorithms.serialisation import plain
+from osj_envs.compose import ConfigError, compose_config, to_record
+from osj_envs.devices import prepare_backend
+from osj_envs.env_config import env_schemas, make_env, read_env
 from osj_envs.splits import check_split
 
 
@@ -61,10 +61,9 @@ class EvaluateConfig:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The program; returns its exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    ConfigStore.instance().store(name="evaluate_schema", node=EvaluateConfig)
     try:
         if {"-h", "--help"} & set(arguments):
-            print(__doc__, OmegaConf.to_yaml(compose_config("evaluate", [])), sep="\n")
+            print(__doc__, OmegaConf.to_yaml(_compose([])), sep="\n")
             return 0
         prepare_backend()
         evaluate_checkpoint(arguments)
@@ -76,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def evaluate_checkpoint(arguments: Sequence[str]) -> None:
     """Plays, prints and writes."""
-    asked: EvaluateConfig = to_record(compose_config("evaluate", arguments), EvaluateConfig)
+    asked: EvaluateConfig = to_record(_compose(arguments))
     which: Which = "best" if asked.which == "best" else "latest"
     folder = find_checkpoint(str(asked.checkpoint), which)
     config = played_config(load_about(folder).config, arguments)
@@ -89,7 +88,7 @@ def evaluate_checkpoint(arguments: Sequence[str]) -> None:
     output = new_folder(run, "evaluation")
     facts = {"checkpoint": str(folder), "run_dir": str(run), "output_dir": str(output)}
     numbers = report.write(output, results, {"split": asked.split, **facts})
-    print(report.for_terminal(results), json.dumps(numbers), sep="\n\n")
+    print(report.for_terminal(results), report.last_line(numbers), sep="\n\n")
 
 
 def played_config(config: TrainConfig, arguments: Sequence[str]) -> TrainConfig:
@@ -107,8 +106,13 @@ def played_config(config: TrainConfig, arguments: Sequence[str]) -> TrainConfig:
     stored = [f"env.{key}={json.dumps(value)}" for key, value in own.options.items()]
     stored += [f"env.training.{key}={json.dumps(value)}" for key, value in own.training.items()]
     rest = [argument for argument in arguments if argument not in chosen]
-    node = compose_config("evaluate", [f"env={own.name}", *stored, *rest])
+    node = _compose([f"env={own.name}", *stored, *rest])
     return dataclasses.replace(config, env=read_env(plain(node.env)))
+
+
+def _compose(arguments: Sequence[str]) -> DictConfig:
+    schemas = {"evaluate_schema": EvaluateConfig, **env_schemas()}
+    return compose_config("evaluate", arguments, schemas)
 
 
 def run_of(checkpoint: pathlib.Path) -> pathlib.Path:

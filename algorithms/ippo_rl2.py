@@ -15,15 +15,16 @@ from omegaconf import OmegaConf
 
 from algorithms import report, runs
 from algorithms.checkpointing import Checkpoints, open_checkpoints
-from algorithms.compose import ConfigError, compose_config, load_train_config
-from algorithms.config import make_env
+from algorithms.compose import compose_train, load_train_config
 from algorithms.controls import make_matches
-from algorithms.devices import prepare_backend
 from algorithms.display import Display
 from algorithms.learner import Learner, make_learner
 from algorithms.loggers import Logger, make_loggers, open_loggers
 from algorithms.runs import Job
 from algorithms.train import Place, Session, begin, make_held_out, train
+from osj_envs.compose import ConfigError
+from osj_envs.devices import prepare_backend
+from osj_envs.env_config import make_env
 
 INTERRUPTED = 130
 """Exit status of a run that was asked to stop, as of a program that SIGINT ends."""
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         if {"-h", "--help"} & set(arguments):
-            print(__doc__, OmegaConf.to_yaml(compose_config("config", [])), sep="\n")
+            print(__doc__, OmegaConf.to_yaml(compose_train([])), sep="\n")
             return 0
         config = load_train_config(arguments)
         prepare_backend(config.distributed)
@@ -82,7 +83,7 @@ def evaluate(session: Session, place: Place) -> None:
     numbers = report.write(job.folder.evaluation, results, facts)
     for logger in session.loggers:
         logger.summarise(numbers)
-    print(report.for_terminal(results), json.dumps(numbers), sep="\n\n", flush=True)
+    print(report.for_terminal(results), report.last_line(numbers), sep="\n\n", flush=True)
 
 
 def _loggers(job: Job, display: Display) -> list[Logger]:
@@ -104,7 +105,7 @@ def _print_finished(job: Job) -> None:
     folder = job.folder.evaluation
     print(f"The run in {job.folder.path} is finished; this is its evaluation.", file=sys.stderr)
     print((folder / "table.md").read_text())
-    print(json.dumps(json.loads((folder / "metrics.json").read_text())))
+    print(report.last_line(json.loads((folder / "metrics.json").read_text())))
 
 
 if __name__ == "__main__":

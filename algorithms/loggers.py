@@ -12,9 +12,9 @@ import pathlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from algorithms.compose import ConfigError
 from algorithms.runs import Job
 from algorithms.serialisation import flatten, to_dict
+from osj_envs.compose import ConfigError
 
 
 @dataclasses.dataclass(frozen=True)

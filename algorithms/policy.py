@@ -10,11 +10,12 @@ from flax import struct
 from jaxtyping import Array, Float
 
 from algorithms.checkpointing import find_checkpoint, load_about, load_params
-from algorithms.compose import ConfigError
-from algorithms.config import TrainConfig, make_env
+from algorithms.config import TrainConfig
 from algorithms.records import AgentInput
 from algorithms.rl2 import Agent, initial_params, make_agent
+from osj_envs.compose import ConfigError
 from osj_envs.env import Environment
+from osj_envs.env_config import make_env
 from osj_envs.seats import Decision, SeatView
 from osj_envs.types import Key, Latent
 

@@ -11,6 +11,7 @@ import numpy as np
 from algorithms.controls import AGENT, RANDOM_IN_TRAINING, Match, play
 from algorithms.figures import Curve, draw, training_curve
 from algorithms.loggers import read_rows
+from osj_envs.figures import Figure
 from osj_envs.metrics import UNDEFINED, Metrics, as_json, table
 from osj_envs.statistics import LEVEL
 
@@ -69,6 +70,15 @@ def write(folder: pathlib.Path, results: Results, facts: Mapping[str, Any]) -> d
     return content
 
 
+def last_line(numbers: Mapping[str, Any]) -> str:
+    """The content of `metrics.json` as one line, of the controls their returns alone."""
+    controls = {
+        name: {key: value for key, value in figures.items() if key.startswith("return_")}
+        for name, figures in numbers["controls"].items()
+    }
+    return json.dumps({**numbers, "controls": controls})
+
+
 def for_terminal(results: Results) -> str:
     """The figures of the agent, and the returns of all by trial."""
     return f"{table(results.metrics[AGENT])}\n\n{trial_table(results)}"
@@ -93,11 +103,16 @@ def _row(title: str, metrics: Metrics) -> list[str]:
 
 
 def _cell(value: Any, interval: Any) -> str:
-    if np.isnan(value):
-        return UNDEFINED
-    if np.isnan(interval).any():
-        return f"{value:.3g}"
-    return f"{value:.3g} ({interval[0]:.3g} to {interval[1]:.3g})"
+    between = "" if np.isnan(interval).any() else f" ({_interval(interval)})"
+    return f"{_number(value)}{between}"
+
+
+def _interval(ends: Any) -> str:
+    return UNDEFINED if np.isnan(ends).any() else f"{ends[0]:.3g} to {ends[1]:.3g}"
+
+
+def _number(value: Any) -> str:
+    return UNDEFINED if np.isnan(value) else f"{value:.3g}"
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> str:
@@ -113,25 +128,20 @@ def _markdown(rows: Sequence[Sequence[str]]) -> str:
 
 def _document(results: Results) -> str:
     agent = results.metrics[AGENT]
-    rows = [["figure", "value", f"{LEVEL:.0%} interval", "meaning"]]
-    for figure in agent.figures:
-        for name in figure.reported():
-            estimate = agent.estimates[name]
-            values = np.atleast_1d(estimate.value)
-            ends = np.atleast_2d(estimate.interval)
-            rows.append(
-                [
-                    f"`{name}`",
-                    ", ".join(f"{value:.3g}" for value in values),
-                    ", ".join(f"{low:.3g} to {high:.3g}" for low, high in ends),
-                    figure.meaning,
-                ]
-            )
+    head = ["figure", "value", f"{LEVEL:.0%} interval", "meaning"]
+    rows = [_figure_row(agent, f, name) for f in agent.figures for name in f.reported()]
     count = f"{agent.num_problems} problems, {agent.num_agents} agents, {agent.num_trials} trials."
     return (
         f"# Evaluation\n\n{count}\n\n![Returns](figure.png)\n\n"
-        f"{trial_table(results)}\n\n## {results.titles[AGENT]}\n\n{_markdown(rows)}\n"
+        f"{trial_table(results)}\n\n## {results.titles[AGENT]}\n\n{_markdown([head, *rows])}\n"
     )
+
+
+def _figure_row(metrics: Metrics, figure: Figure, name: str) -> list[str]:
+    estimate = metrics.estimates[name]
+    values = [_number(value) for value in np.atleast_1d(estimate.value)]
+    ends = [_interval(each) for each in np.atleast_2d(estimate.interval)]
+    return [f"`{name}`", ", ".join(values), ", ".join(ends), figure.meaning]
 
 
 def _numbers(results: Results) -> dict[str, Any]:

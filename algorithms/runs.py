@@ -21,9 +21,10 @@ from jax.experimental import multihost_utils
 from omegaconf import OmegaConf
 
 import osj_envs
-from algorithms.compose import ConfigError, load_train_config
+from algorithms.compose import load_train_config
 from algorithms.config import TrainConfig
 from algorithms.serialisation import flatten, from_dict, plain, to_dict
+from osj_envs.compose import ConfigError
 
 MAY_CHANGE = ("scale.agent_steps", "logging.", "checkpoint.", "evaluation.", "distributed")
 """What may be different when a run is resumed: keys, and groups that end with a dot."""

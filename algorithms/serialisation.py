@@ -7,8 +7,8 @@ from typing import Any
 from omegaconf import Container, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from algorithms.compose import ConfigError, to_record
 from algorithms.config import TrainConfig
+from osj_envs.compose import ConfigError, to_record
 
 
 def to_dict(config: TrainConfig) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def from_dict(data: Mapping[str, Any]) -> TrainConfig:
         reason = str(error).splitlines()[0]
         raise ConfigError(f"The stored configuration does not fit: {reason}.") from error
     assert isinstance(node, DictConfig)
-    config: TrainConfig = to_record(node, TrainConfig)
+    config: TrainConfig = to_record(node)
     return config
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from jax.experimental import multihost_utils
 
 from algorithms.checkpointing import About, Checkpoints
-from algorithms.config import TrainConfig, make_env
+from algorithms.config import TrainConfig
 from algorithms.controls import Match, play
 from algorithms.display import Display
 from algorithms.interrupts import Interrupt, noted_interrupts
@@ -20,6 +20,7 @@ from algorithms.policy import LearnedPolicy, make_policy
 from algorithms.records import LearnerState
 from algorithms.rl2 import Agent, make_agent
 from algorithms.runs import Job
+from osj_envs.env_config import make_env
 from osj_envs.trials import MultiTrial
 
 HELD_OUT_SEEDS = 2**31
