@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from algorithms.compose import load_train_config
-from algorithms.config import MEMORIES, make_env
+from algorithms.config import MEMORIES
 from algorithms.learner import make_learner
 from algorithms.timing import time_shares
+from osj_envs.env_config import make_env
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
