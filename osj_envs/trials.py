@@ -3,6 +3,7 @@
 Source: paper, section 3.1 (episodes, trials) and ours where it is silent (auto-reset).
 """
 
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -126,7 +127,7 @@ class MultiTrial:
         step = jnp.minimum(state.clock.step + 1, self.trial_length)
         if not self.auto_reset:
             step = jnp.where(state.done, state.clock.step, step)
-        return state.replace(world=world, clock=state.clock.replace(step=step))
+        return replace(state, world=world, clock=replace(state.clock, step=step))
 
     def _cross_boundary(
         self,
@@ -139,7 +140,7 @@ class MultiTrial:
         """Begins the next trial or episode where one ended."""
         if self.auto_reset:
             return rarely(trial_done, self._begin_next, (observation, ended), key, done, ended)
-        ended = ended.replace(done=done)
+        ended = replace(ended, done=done)
         begins = trial_done & ~done
         return rarely(begins, self._begin_trial, (observation, ended), key, ended)
 
@@ -155,7 +156,7 @@ class MultiTrial:
         """The next trial on the same latent."""
         clock = Clock(trial=ended.clock.trial + 1, step=jnp.zeros_like(ended.clock.step))
         world = self.game.lay_world(key, ended.latent)
-        return self.game.observe(world, clock), ended.replace(world=world, clock=clock)
+        return self.game.observe(world, clock), replace(ended, world=world, clock=clock)
 
 
 def _frozen_when(done: Bool[Array, ""], played: Any, world: Any) -> Any:

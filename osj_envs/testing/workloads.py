@@ -41,11 +41,12 @@ def random_play(env: MultiTrial, count: int, steps: int) -> Any:
     """Plays random actions; every observation is used, or it would never be computed."""
 
     def play(keys: Any, states: Any) -> tuple[Any, Any, Any]:
-        def step(carry: Any, _: None) -> tuple[Any, None]:
+        def step(carry: Any, _: Any) -> tuple[Any, None]:
             keys, states, checksum = carry
             keys, act_keys, step_keys = jnp.moveaxis(jax.vmap(_three_keys)(keys), 1, 0)
             actions = jax.vmap(_random_actions, in_axes=(0, None))(act_keys, env)
-            observation, states, reward, *_ = jax.vmap(env.step)(step_keys, states, actions)
+            played = jax.vmap(env.step)(step_keys, states, actions)
+            observation, states, reward = played[:3]
             return (keys, states, checksum + _sum(observation) + reward.sum(axis=1)), None
 
         start = (keys, states, jnp.zeros(keys.shape[0]))
