@@ -51,7 +51,9 @@ class Policy(Protocol):
     A traceable policy can be jitted and vmapped, and its carry is a pytree of arrays.
     """
 
-    is_traceable: bool
+    @property
+    def is_traceable(self) -> bool:
+        """Whether the policy can be jitted and vmapped."""
 
     def initial_carry(self, key: Key) -> Any:
         """The carry at an episode's start."""
