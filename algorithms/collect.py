@@ -97,7 +97,7 @@ def play_step(
     inputs = seat_inputs(player, actors.memory, actors.observation, actors.env_state)
     hidden, logits, value = _answer(player, params, actors.memory.hidden, inputs)
     policy = distrax.Categorical(logits=logits)
-    action = jax.vmap(jax.random.categorical)(action_keys, logits)
+    action = jax.vmap(_sample)(action_keys, logits)
     observation, state, reward, done, info = jax.vmap(player.env.step)(
         step_keys, actors.env_state, action
     )
@@ -163,6 +163,11 @@ def _answer(
     return jax.tree.map(lambda leaf: leaf.reshape(envs, agents, *leaf.shape[1:]), answer)
 
 
+def _sample(key: Key, logits: Float[Array, "agents actions"]) -> Int[Array, "agents"]:
+    """Each agent draws by a key of its own, as it does in a seat."""
+    return jax.vmap(jax.random.categorical)(jax.random.split(key, logits.shape[0]), logits)
+
+
 def _remember(
     player: Player, actors: Actors, hidden: Array, action: Array, reward: Array, info: Info
 ) -> Memory:
@@ -217,14 +222,11 @@ def _event(player: Player, info: Info, reward: Float[Array, "envs agents"]) -> A
 
 
 def _empty_tally(env: MultiTrial) -> Tally:
-    _, _, _, _, info = jax.eval_shape(
-        lambda key: env.step(key, env.reset(key)[1], jnp.zeros((env.num_agents,), jnp.int32)),
-        jax.random.key(0),
-    )
+    actions = jnp.zeros((env.num_agents,), jnp.int32)
+    key = jax.random.key(0)
+    info = jax.eval_shape(lambda a, b: env.step(a, env.reset(b)[1], actions)[4], key, key)
     events = jax.tree.map(lambda count: jnp.zeros(count.shape), info.events)
-    return Tally(
-        returns=jnp.zeros((env.num_agents,)), events=events, is_whole=jnp.bool_(True)
-    )
+    return Tally(returns=jnp.zeros((env.num_agents,)), events=events, is_whole=jnp.bool_(True))
 
 
 def _count(tally: Tally, reward: Float[Array, "envs agents"], info: Info) -> Tally:
