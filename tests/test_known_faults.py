@@ -69,7 +69,7 @@ FAULTS = {
         f"{TRIALS}::test_a_trial_keeps_the_latent_and_an_episode_gets_another",
         f"{CHECKS}::check_boundaries",
     ],
-    "previous action or reward leaks from one episode into the next, or is wiped at a trial's end": [
+    "previous action or reward leaks into the next episode, or is wiped at a trial's end": [
         "tests/algorithms/test_rl2.py::test_what_crosses_which_boundary",
         "tests/test_rollout.py::test_the_last_reward_reaches_the_player",
         "tests/test_rollout.py::test_the_evidence_reaches_the_player",
