@@ -58,14 +58,14 @@ def begin(player: Player, keys: Key, phase: Int[Array, "envs"]) -> Actors:
     def one(key: Key, phase: Int[Array, ""]) -> Actors:
         observation, state = player.env.reset(key)
         trial, step = jnp.divmod(phase, player.env.trial_length)
-        state = state.replace(clock=Clock(trial=trial, step=step))
+        state = dataclasses.replace(state, clock=Clock(trial=trial, step=step))
         observation = player.env.game.observe(state.world, state.clock)
         return Actors(
             env_state=state,
             observation=observation,
             memory=_repeat(player.agent.initial_memory(), player.env.num_agents),
             smoothed_reward=jnp.zeros((player.env.num_agents,)),
-            tally=_empty_tally(player.env).replace(is_whole=step == 0),
+            tally=_empty_tally(player.env, is_whole=step == 0),
         )
 
     return jax.vmap(one)(keys, phase)
@@ -80,12 +80,13 @@ def play_chunk(
         Where the environments and agents now stand, the steps (time, envs x agents), and the
         sums over the trials that finished.
     """
-    keys = jax.vmap(lambda key: jax.random.split(key, (length, 2)), out_axes=2)(keys)
 
-    def step(actors: Actors, keys: Key) -> tuple[Actors, tuple[Transition, TrialSums]]:
-        return play_step(player, params, actors, keys[0], keys[1])
+    def step(actors: Actors, time: Int[Array, ""]) -> tuple[Actors, tuple[Transition, TrialSums]]:
+        now = jax.vmap(jax.random.fold_in, (0, None))(keys, time)
+        action_keys, step_keys = jax.vmap(lambda key: tuple(jax.random.split(key)))(now)
+        return play_step(player, params, actors, action_keys, step_keys)
 
-    actors, (steps, sums) = jax.lax.scan(step, actors, keys)
+    actors, (steps, sums) = jax.lax.scan(step, actors, jnp.arange(length))
     steps = merge_axes(steps, 1)
     return actors, steps, jax.tree.map(lambda leaf: leaf.sum(0), sums)
 
@@ -201,16 +202,15 @@ def _boundaries(
     shape = memory.last_action.shape
     final_value = jnp.zeros(shape)
     if ppo.bootstraps_time_limit:
-        final = before.replace(memory=memory, observation=info.final_observation)
+        final = dataclasses.replace(before, memory=memory, observation=info.final_observation)
         final_value = jax.lax.cond(
             time_limit.any(),
             lambda: values(player, params, final).reshape(shape),
             lambda: final_value,
         )
-    ends = jax.tree.map(
-        lambda flag: jnp.broadcast_to(flag[:, None], shape), (info.trial_done, done, time_limit)
-    )
-    return Boundaries(*ends, final_value)
+    flags = {"trial_end": info.trial_done, "episode_end": done, "time_limit": time_limit}
+    by_agent = {name: jnp.broadcast_to(flag[:, None], shape) for name, flag in flags.items()}
+    return Boundaries(**by_agent, final_value=final_value)
 
 
 def _event(player: Player, info: Info, reward: Float[Array, "envs agents"]) -> Array:
@@ -221,24 +221,29 @@ def _event(player: Player, info: Info, reward: Float[Array, "envs agents"]) -> A
     return (jnp.stack(counts) > 0).any(axis=0).astype(jnp.float32)
 
 
-def _empty_tally(env: MultiTrial) -> Tally:
+def event_names(env: MultiTrial) -> tuple[str, ...]:
+    """What the environment counts for the metrics."""
     actions = jnp.zeros((env.num_agents,), jnp.int32)
     key = jax.random.key(0)
     info = jax.eval_shape(lambda a, b: env.step(a, env.reset(b)[1], actions)[4], key, key)
-    events = jax.tree.map(lambda count: jnp.zeros(count.shape), info.events)
-    return Tally(returns=jnp.zeros((env.num_agents,)), events=events, is_whole=jnp.bool_(True))
+    return tuple(info.events)
+
+
+def _empty_tally(env: MultiTrial, is_whole: Bool[Array, ""]) -> Tally:
+    nothing = jnp.zeros((env.num_agents,))
+    return Tally(nothing, dict.fromkeys(event_names(env), nothing), is_whole)
 
 
 def _count(tally: Tally, reward: Float[Array, "envs agents"], info: Info) -> Tally:
     events = jax.tree.map(jnp.add, tally.events, info.events)
-    return tally.replace(returns=tally.returns + reward, events=events)
+    return Tally(tally.returns + reward, events, tally.is_whole)
 
 
 def _restart(tally: Tally, trial_done: Bool[Array, "envs"]) -> Tally:
-    sums = jax.tree.map(
+    returns, events = jax.tree.map(
         lambda total: jnp.where(trial_done[:, None], 0.0, total), (tally.returns, tally.events)
     )
-    return Tally(*sums, is_whole=tally.is_whole | trial_done)
+    return Tally(returns, events, tally.is_whole | trial_done)
 
 
 def _finished(env: MultiTrial, tally: Tally, info: Info) -> TrialSums:

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float
 
 from algorithms import collect, devices, losses
 from algorithms.collect import Player, TrialSums
-from algorithms.config import PPOConfig, ScaleConfig, TrainConfig
+from algorithms.config import PPOConfig, ScaleConfig, TrainConfig, check_choice
 from algorithms.devices import AXIS
 from algorithms.gae import advantages
 from algorithms.minibatch import shuffled_members, take_actors
@@ -30,7 +30,8 @@ from osj_envs.types import Key
 Metrics = dict[str, Float[Array, "..."]]
 """Figures of one update by name; those by trial have one entry for each trial of an episode."""
 
-SHARDING = LearnerState(params=P(), opt_state=P(), actors=P(AXIS), key=P(), updates=P())
+_LAYOUT: dict[str, Any] = dict.fromkeys(("params", "opt_state", "key", "updates"), P())
+SHARDING = LearnerState(**_LAYOUT, actors=P(AXIS))  # type: ignore[arg-type]  # a part's sharding
 """How a state lies on the devices."""
 
 
@@ -128,7 +129,7 @@ class Learner:
         first_actor = first_env * self.player.env.num_agents
         learned, stats = self._learn(state, batch, shuffle_key, first_actor)
         metrics = {**stats, **self._value_stats(batch), **trial_metrics(sums)}
-        return learned.replace(actors=actors, updates=state.updates + 1), metrics
+        return dataclasses.replace(learned, actors=actors, updates=state.updates + 1), metrics
 
     def _learn(
         self, state: LearnerState, batch: Batch, key: Key, first_actor: Any
@@ -143,20 +144,20 @@ class Learner:
 
         carry, stats = jax.lax.scan(epoch, (state.params, state.opt_state), keys)
         means = jax.tree.map(lambda stat: jax.lax.pmean(stat.mean(), AXIS), stats)
-        return state.replace(params=carry[0], opt_state=carry[1]), means
+        return dataclasses.replace(state, params=carry[0], opt_state=carry[1]), means
 
     def _descend(self, carry: Any, batch: Batch) -> tuple[Any, losses.Stats]:
         """One gradient step."""
         params, opt_state = carry
 
         def loss(params: Any) -> tuple[Float[Array, ""], losses.Stats]:
-            _, output = self.player.agent.network.apply(params, batch.hidden, batch.inputs)
+            _, output = self.player.agent.replay(params, batch.hidden, batch.inputs)
             return losses.total_loss(self.player.agent.config, output, batch, AXIS)
 
         gradients, stats = jax.grad(loss, has_aux=True)(params)
         gradients = jax.lax.pmean(gradients, AXIS)
         updates, opt_state = self.optimiser.update(gradients, opt_state, params)
-        stats["gradient_norm"] = optax.global_norm(gradients)
+        stats["gradient_norm"] = optax.tree.norm(gradients)
         return (optax.apply_updates(params, updates), opt_state), stats
 
     def _value_stats(self, batch: Batch) -> losses.Stats:
@@ -167,10 +168,12 @@ def make_learner(config: TrainConfig, env: MultiTrial) -> Learner:
     """The learner of a run on `env`, over all devices that can have equal shares.
 
     Raises:
-        ValueError: the environments cannot be shared out, or the run is shorter than an update.
+        ValueError: the environments cannot be shared out, or an event to predict is unknown.
     """
     ppo = config.agent.ppo
     mesh = devices.make_mesh(config.scale.num_envs, env.num_agents, ppo.minibatches)
+    for event in config.agent.events:
+        check_choice("agent.events", event, collect.event_names(env))
     agent = make_agent(config.agent, env.game)
     optimiser = make_optimiser(ppo, num_updates(config.scale, env))
     return Learner(Player(env, agent, config.reward), config.scale, optimiser, mesh)
@@ -186,9 +189,7 @@ def make_optimiser(ppo: PPOConfig, updates: int) -> optax.GradientTransformation
     rate: Any = ppo.learning_rate
     if ppo.anneal:
         rate = optax.linear_schedule(rate, 0.0, updates * ppo.epochs * ppo.minibatches)
-    return optax.chain(
-        optax.clip_by_global_norm(ppo.max_gradient_norm), optax.adam(rate, eps=1e-5)
-    )
+    return optax.chain(optax.clip_by_global_norm(ppo.max_gradient_norm), optax.adam(rate, eps=1e-5))
 
 
 def make_batch(
@@ -218,8 +219,9 @@ def make_batch(
 
 def select(batch: Batch, members: Array) -> Batch:
     """The part of a batch that belongs to some actors, over the whole chunk."""
-    hidden = take_actors(batch.hidden, members, axis=0)
-    return take_actors(batch.replace(hidden=None), members, axis=1).replace(hidden=hidden)
+    timeless = dataclasses.replace(batch, hidden=batch.hidden[None])
+    taken: Batch = take_actors(timeless, members, axis=1)
+    return dataclasses.replace(taken, hidden=taken.hidden[0])
 
 
 def trial_metrics(sums: TrialSums) -> Metrics:

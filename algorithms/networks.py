@@ -1,6 +1,7 @@
 """The actor-critic: encoders over a whole chunk, a recurrence over its time, and heads."""
 
 import dataclasses
+import functools
 import math
 
 import flax.linen as nn
@@ -10,8 +11,8 @@ import numpy as np
 from jaxtyping import Array, Float, UInt8
 
 from algorithms.config import AgentConfig
-from algorithms.recurrence import GRU, LRU
 from algorithms.records import AgentInput, NetworkOutput
+from algorithms.recurrence import GRU, LRU
 from osj_envs.env import Environment
 from osj_envs.grid.codes import Plane
 from osj_envs.types import Observation
@@ -48,8 +49,8 @@ class ViewEncoder(nn.Module):
     @nn.compact
     def __call__(self, view: UInt8[Array, "*batch rows cols planes"]) -> Float[Array, "*batch out"]:
         """The view as `features` numbers."""
-        cells = sum(self._embed(view, planes) for planes in self._groups())
-        flat = cells.reshape(*view.shape[:-3], -1)
+        vectors = [self._embed(view, planes) for planes in self._groups()]
+        flat = functools.reduce(jnp.add, vectors).reshape(*view.shape[:-3], -1)
         return nn.relu(_dense(self.features, "cells")(flat))
 
     def _groups(self) -> tuple[tuple[int, ...], ...]:

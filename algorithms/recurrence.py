@@ -47,8 +47,8 @@ class LRU(nn.Module):
     """A linear recurrence with a complex diagonal, run as a parallel scan.
 
     The state is stored as real parts followed by imaginary parts. Source: Orvieto et al. 2023
-    (stable exponential parametrisation, ring initialisation, normalisation), with a residual
-    gated layer on top.
+    (stable exponential parametrisation, ring initialisation, normalisation), with a normalised,
+    gated, residual layer on top.
     """
 
     features: int
@@ -71,7 +71,7 @@ class LRU(nn.Module):
         driven = driven.at[0].add(kept[0] * _to_complex(hidden))
         _, states = jax.lax.associative_scan(_compose, (kept, driven))
         flat = _to_real(states)
-        read = nn.Dense(2 * self.features, name="read")(flat)
+        read = nn.Dense(2 * self.features, name="read")(nn.LayerNorm(name="norm")(flat))
         return flat[-1], inputs + nn.glu(read)
 
     def _decay(self) -> tuple[Array, Array]:

@@ -90,8 +90,15 @@ class Agent:
     ) -> tuple[Float[Array, "actors hidden"], NetworkOutput]:
         """One step of many actors: the next recurrent states and the network's answers."""
         chunk = jax.tree.map(lambda leaf: leaf[None], inputs)
-        hidden, output = self.network.apply(params, hidden, chunk)
+        hidden, output = self.replay(params, hidden, chunk)
         return hidden, jax.tree.map(lambda leaf: leaf[0], output)
+
+    def replay(
+        self, params: Any, hidden: Float[Array, "actors hidden"], inputs: AgentInput
+    ) -> tuple[Float[Array, "actors hidden"], NetworkOutput]:
+        """A whole chunk (time, actors) at once; `hidden` is where it began."""
+        answer: Any = self.network.apply(params, hidden, inputs)
+        return answer
 
     def remember(
         self,
@@ -136,7 +143,9 @@ class Agent:
         memory = jax.tree.map(
             lambda fresh, kept: jnp.where(forgets, fresh, kept), self.initial_memory(), memory
         )
-        return memory.replace(is_first_of_trial=trial_done | done, is_first_of_episode=done)
+        return dataclasses.replace(
+            memory, is_first_of_trial=trial_done | done, is_first_of_episode=done
+        )
 
     def _painted(self, view: SeatView) -> UInt8[Array, "rows cols planes"]:
         codes = view.observation.view

@@ -92,7 +92,9 @@ class Probe(Environment):
     ) -> Float[Array, "features"]:
         return evidence
 
-    def paint_evidence(self, evidence: Array, observation: Observation) -> UInt8[Array, "rows cols"]:
+    def paint_evidence(
+        self, evidence: Array, observation: Observation
+    ) -> UInt8[Array, "rows cols"]:
         return jnp.full((ROWS, COLS), (evidence > 0).any(), jnp.uint8)
 
 

@@ -92,7 +92,12 @@ def one_end(kind):
 @pytest.mark.parametrize("is_cut", [False, True])
 @pytest.mark.parametrize(
     ("kind", "crosses_trials", "leaks"),
-    [("episode", True, False), ("episode", False, False), ("trial", False, False), ("trial", True, True)],
+    [
+        ("episode", True, False),
+        ("episode", False, False),
+        ("trial", False, False),
+        ("trial", True, True),
+    ],
 )
 def test_nothing_leaks_over_an_end(kind, crosses_trials, leaks, is_cut):
     """What comes after an end changes the advantages before it exactly where it should."""

@@ -16,7 +16,7 @@ NOTHING = np.zeros((TIME, ACTORS, 0), np.float32)
 def make_batch(**changes):
     zeros = jnp.zeros((TIME, ACTORS))
     inputs = AgentInput(*[None] * 6, record=jnp.zeros((TIME, ACTORS, RECORD)), rules=None)
-    fields = {name: zeros for name in ("log_prob", "value", "event", "advantage", "target")}
+    fields = dict.fromkeys(("log_prob", "value", "event", "advantage", "target"), zeros)
     action = jnp.zeros((TIME, ACTORS), jnp.int32)
     return Batch(**{"hidden": None, "inputs": inputs, "action": action, **fields, **changes})
 
@@ -78,7 +78,9 @@ def test_the_total_weighs_its_parts():
 
 
 def test_the_record_is_right_where_the_state_reproduces_it():
-    record = jnp.broadcast_to(jnp.array([1.0, -1.0, 0.0, 1.0, -1.0, 0.0, 0.0]), (TIME, ACTORS, RECORD))
+    record = jnp.broadcast_to(
+        jnp.array([1.0, -1.0, 0.0, 1.0, -1.0, 0.0, 0.0]), (TIME, ACTORS, RECORD)
+    )
     batch = make_batch().replace(inputs=make_batch().inputs.replace(record=record))
     good = losses.record_loss(make_output(record_logits=20 * record), batch)
     bad = losses.record_loss(make_output(record_logits=-20 * record), batch)

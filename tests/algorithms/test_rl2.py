@@ -77,7 +77,6 @@ def one_dropped(forgets):
     return forgets.at[tuple(jnp.argwhere(forgets)[-1])].set(False)
 
 
-
 @pytest.mark.parametrize(
     "mutate",
     [
@@ -97,7 +96,9 @@ def test_a_wrong_reset_shows_in_the_replay(played, mutate):
 def test_swapped_environments_show_in_the_replay(played):
     player, params, before, steps = played
     hidden = before.memory.hidden
-    swapped = before.replace(memory=before.memory.replace(hidden=hidden[jnp.array([1, 0, *range(2, ENVS)])]))
+    swapped = before.replace(
+        memory=before.memory.replace(hidden=hidden[jnp.array([1, 0, *range(2, ENVS)])])
+    )
     assert replay(player, params, initial_hidden(swapped), steps) > 1e-2
     agents_swapped = before.replace(memory=before.memory.replace(hidden=hidden[:, ::-1]))
     assert replay(player, params, initial_hidden(agents_swapped), steps) > 1e-2

@@ -5,7 +5,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from algorithms.config import AgentConfig, EnvConfig, PPOConfig, RewardConfig, ScaleConfig, TrainConfig
+from algorithms.config import (
+    AgentConfig,
+    EnvConfig,
+    PPOConfig,
+    RewardConfig,
+    ScaleConfig,
+    TrainConfig,
+)
 from algorithms.learner import Learner, Metrics, make_learner
 from algorithms.records import LearnerState
 from osj_envs.env import Environment
@@ -25,7 +32,9 @@ def make_config(
     """A run's configuration; what is not said of the agent is small."""
     return TrainConfig(
         env=EnvConfig("cleanup", {}, {}),
-        agent=AgentConfig(**{**SMALL, **agent}, ppo=PPOConfig(**{"learning_rate": 3e-3, **(ppo or {})})),
+        agent=AgentConfig(
+            **{**SMALL, **agent}, ppo=PPOConfig(**{"learning_rate": 3e-3, **(ppo or {})})
+        ),
         scale=ScaleConfig(num_envs=num_envs, chunk_length=chunk_length, staggered=staggered),
         reward=RewardConfig(**(reward or {})),
     )
