@@ -20,8 +20,11 @@ from osj_envs.types import Split
 AGENT = "agent"
 """The evaluation itself; the others are its controls."""
 
+IN_TRAINING = "in_training"
+"""The agent on the evaluation's latents, in worlds laid as in training (a curriculum's options)."""
+
 RANDOM_IN_TRAINING = "random_in_training"
-"""The random policy as it would do in training: the level from which the training curve starts."""
+"""The random policy there: the level from which the training curve starts."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +70,9 @@ def make_matches(
     rolls = load_seats("random", env.num_agents)
     matches["random"] = Match(f"random, {_words(split)}", rolls, env, split)
     training = make_env(config.env, is_training=True, auto_reset=False)
-    matches[RANDOM_IN_TRAINING] = Match("random, as in training", rolls, training, "train")
+    where = f"{_words(split)} laid as in training"
+    matches[IN_TRAINING] = Match(f"agent, {where}", policy, training, split, wipes)
+    matches[RANDOM_IN_TRAINING] = Match(f"random, {where}", rolls, training, split)
     return matches
 
 

@@ -27,28 +27,30 @@ Curve = Float[np.ndarray, "points 4"]
 """Agent-steps, mean return, and the ends of its interval."""
 
 
-def draw(
-    path: pathlib.Path,
-    curve: Curve,
-    results: Mapping[str, tuple[str, Metrics]],
-    level: Metrics | None,
-) -> None:
+Panel = Mapping[str, tuple[str, Metrics]]
+"""Title and figures of evaluations, by name."""
+
+
+def draw(path: pathlib.Path, curve: Curve, evaluation: Panel, training: Panel) -> None:
     """Writes the figure as PNG.
 
     Args:
         path: of the file.
         curve: of training; no points, no panel.
-        results: title and figures of each evaluation, for returns by trial.
-        level: of a random policy, which training is compared with.
+        evaluation: returns by trial, worlds as in the evaluation.
+        training: the same, worlds laid as in training; its last is the level of a random policy,
+            which the training curve is compared with. Where empty, no panel.
     """
-    figure = Figure(figsize=(11 if curve.size else 6, 4.2), layout="constrained")
+    count = bool(curve.size) + 1 + bool(training)
+    figure = Figure(figsize=(5.5 * count, 4.2), layout="constrained")
     FigureCanvasAgg(figure)
+    panels = iter(np.atleast_1d(figure.subplots(1, count)))
     if curve.size:
-        training, by_trial = figure.subplots(1, 2)
-        _draw_training(training, curve, level)
-    else:
-        by_trial = figure.subplots()
-    _draw_trials(by_trial, results)
+        levels = [metrics for _, metrics in training.values()]
+        _draw_training(next(panels), curve, levels[-1] if levels else None)
+    if training:
+        _draw_trials(next(panels), training, "Worlds laid as in training")
+    _draw_trials(next(panels), evaluation, "Evaluation")
     figure.savefig(path, dpi=150)
 
 
@@ -90,12 +92,13 @@ def _draw_training(axes: Axes, curve: Curve, level: Metrics | None) -> None:
     axes.legend(frameon=False)
 
 
-def _draw_trials(axes: Axes, results: Mapping[str, tuple[str, Metrics]]) -> None:
-    for (title, metrics), colour in zip(results.values(), COLOURS, strict=False):
+def _draw_trials(axes: Axes, panel: Panel, title: str) -> None:
+    for (label, metrics), colour in zip(panel.values(), COLOURS, strict=False):
         estimate = metrics.estimates["return_by_trial"]
         trials = 1 + np.arange(metrics.num_trials)
-        axes.plot(trials, estimate.value, marker="o", color=colour, label=title)
+        axes.plot(trials, estimate.value, marker="o", color=colour, label=label)
         axes.fill_between(trials, *estimate.interval.T, color=colour, alpha=0.15, linewidth=0)
-    axes.set(title=f"Evaluation, {LEVEL:.0%} intervals", xlabel="trial", ylabel=RETURN)
+    axes.set(title=f"{title}, {LEVEL:.0%} intervals", xlabel="trial", ylabel=RETURN)
+    axes.set_ylim(bottom=0.0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.legend(frameon=False, fontsize="small")

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.controls import AGENT, RANDOM_IN_TRAINING, Match, play
-from algorithms.figures import Curve, draw, training_curve
+from algorithms.controls import AGENT, IN_TRAINING, RANDOM_IN_TRAINING, Match, play
+from algorithms.figures import Curve, Panel, draw, training_curve
 from algorithms.loggers import read_rows
 from osj_envs.figures import Figure
 from osj_envs.metrics import UNDEFINED, Metrics, as_json, table
@@ -63,8 +63,8 @@ def write(folder: pathlib.Path, results: Results, facts: Mapping[str, Any]) -> d
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "table.md").write_text(_document(results))
-    shown = {n: (results.titles[n], m) for n, m in results.metrics.items() if _is_shown(n)}
-    draw(folder / "figure.png", results.curve, shown, results.metrics.get(RANDOM_IN_TRAINING))
+    evaluation, training = _panels(results)
+    draw(folder / "figure.png", results.curve, evaluation, training)
     content = {**_numbers(results), **facts}
     (folder / "metrics.json").write_text(json.dumps(content, indent=2) + "\n")
     return content
@@ -153,6 +153,9 @@ def _numbers(results: Results) -> dict[str, Any]:
     return numbers
 
 
-def _is_shown(name: str) -> bool:
-    """Beside the agent in the figure; the level in training belongs to the other panel."""
-    return name != RANDOM_IN_TRAINING
+def _panels(results: Results) -> tuple[Panel, Panel]:
+    """What is played as in the evaluation, and what in worlds laid as in training."""
+    laid = (IN_TRAINING, RANDOM_IN_TRAINING)
+    titled = {name: (results.titles[name], metrics) for name, metrics in results.metrics.items()}
+    evaluation = {name: line for name, line in titled.items() if name not in laid}
+    return evaluation, {name: titled[name] for name in laid if name in titled}
