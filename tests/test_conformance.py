@@ -2,6 +2,8 @@
 
 import functools
 
+import jax
+import jax.numpy as jnp
 import pytest
 
 import osj_envs
@@ -24,6 +26,20 @@ MAKERS |= {"counting": make_counting}
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_conformance(check, name):
     check(MAKERS[name])
+
+
+def plainly(condition, function, otherwise, *operands):
+    return jax.lax.cond(condition, lambda: function(*operands), lambda: otherwise)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_no_key_is_used_twice_where_a_trial_or_an_episode_begins(name, monkeypatch):
+    """The checker does not look into `rarely`, so a plain condition stands in for it."""
+    monkeypatch.setattr("osj_envs.trials.rarely", plainly)
+    env = MAKERS[name](num_agents=3, num_trials=2, trial_length=1)
+    with jax.debug_key_reuse(True):
+        state = jax.jit(env.reset)(jax.random.key(0))[1]
+        jax.jit(env.step)(jax.random.key(1), state, jnp.zeros(3, jnp.int32))
 
 
 class Forgetful(MultiTrial):
