@@ -10,7 +10,7 @@ import dataclasses
 import json
 import math
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import jax
@@ -27,6 +27,7 @@ from algorithms.records import LearnerState
 from algorithms.runs import similar_folder
 from algorithms.serialisation import from_dict, to_dict
 from osj_envs.compose import ConfigError
+from osj_envs.types import Key
 
 Which = Literal["latest", "best"]
 """Of the checkpoints of a run."""
@@ -188,7 +189,7 @@ def with_leaves(template: Any, named: dict[str, Any]) -> Any:
         if not like.size:
             return _empty(like)
         if jnp.issubdtype(like.dtype, jax.dtypes.prng_key):
-            return jax.random.wrap_key_data(named[_name(path)])
+            return _wrap_key(named[_name(path)], getattr(like, "sharding", None))
         return named[_name(path)]
 
     return jax.tree_util.tree_map_with_path(leaf, template)
@@ -214,6 +215,12 @@ def _storable(leaf: Any) -> Any:
     if isinstance(leaf, jax.Array):
         return jax.random.key_data(leaf)
     return _placed(jax.eval_shape(jax.random.key_data, leaf), leaf.sharding)
+
+
+def _wrap_key(data: Any, sharding: Sharding | None) -> Key:
+    """The random key, laid out as it was made: another spelling of it compiles everything anew."""
+    wrap: Callable[[Any], Key] = jax.jit(jax.random.wrap_key_data, out_shardings=sharding)
+    return wrap(data)
 
 
 def _empty(like: Any) -> Any:
