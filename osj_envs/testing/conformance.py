@@ -115,8 +115,9 @@ def check_boundaries(make: Maker) -> None:
     """Every leaf after a trial's or an episode's end is that of a fresh start.
 
     Except the trial's number, and the latent where only a trial ended. And no key draws twice.
+    By then every leaf of the world is another one: play alone might leave some as they were.
     """
-    game: Any = Recorder(subject(make).env.game)
+    game: Any = Recorder(subject(make).env.game, wears=True)
     env = MultiTrial(game, TRIALS, 3)
     lay, draw = jax.jit(game.lay_world), jax.jit(game.sample_latent)
     step, observe = jax.jit(env.step), jax.jit(game.observe)

@@ -18,8 +18,9 @@ import numpy as np
 from osj_envs.cleanup.constants import CleanupConfig, Terrain
 from osj_envs.cleanup.types import EMPTY_SLOT, Latent, World
 from osj_envs.testing.latents import make_latent
-from osj_envs.testing.slow_cleanup import SlowAgent, SlowCleanup, SlowWorld, write_world
+from osj_envs.testing.slow_cleanup import SlowCleanup, write_world
 from osj_envs.testing.slow_grid import Cell
+from osj_envs.testing.slow_records import SlowAgent, SlowWorld
 
 HUES = "rygcp"
 FACING = "^>v<"

@@ -1,5 +1,6 @@
 """Stand-ins for environments, so that the protocol around them can be tested by itself."""
 
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -89,7 +90,7 @@ class CountingGame(Environment):
         reward = (step + 1.0) * 10.0 ** jnp.arange(self.num_agents)
         count = world.count + 1
         return WorldStep(
-            world=world.replace(count=count, total=world.total + actions),  # type: ignore[attr-defined]
+            world=replace(world, count=count, total=world.total + actions),
             reward=reward,
             outcome=CountingOutcome(reward=reward),
             events={"acted": jnp.ones(self.num_agents)},
@@ -159,6 +160,10 @@ class CountingGame(Environment):
         return np.full((2 * cell_pixels, 3 * cell_pixels, 3), int(world.count) % 256, np.uint8)
 
 
+def _worn(leaf: Array) -> Array:
+    return ~leaf if leaf.dtype == bool else leaf + jnp.ones_like(leaf)
+
+
 @struct.dataclass
 class Marked:
     """Something drawn, with the words of the key that drew it."""
@@ -173,9 +178,10 @@ class Recorder:
     A test can then draw the same again and compare, without knowing how keys are split on the way.
     """
 
-    def __init__(self, game: Environment) -> None:
-        """`game` does all the rest."""
+    def __init__(self, game: Environment, wears: bool = False) -> None:
+        """`game` does all the rest; a world that wears has every leaf changed by every step."""
         self.game = game
+        self.wears = wears
 
     def __getattr__(self, name: str) -> Any:
         """Whatever is not marked is the game's."""
@@ -199,7 +205,8 @@ class Recorder:
     ) -> WorldStep:
         """The game's; the mark stays that of the trial's start."""
         played = self.game.step_world(key, latent.content, world.content, step, actions)
-        return played.replace(world=Marked(content=played.world, key=world.key))  # type: ignore[attr-defined]
+        content = jax.tree.map(_worn, played.world) if self.wears else played.world
+        return replace(played, world=Marked(content=content, key=world.key))
 
     def observe(self, world: Marked, clock: Clock) -> Observation:
         """The game's."""

@@ -11,7 +11,8 @@ import numpy as np
 from osj_envs.cleanup.constants import CleanupConfig, Terrain
 from osj_envs.cleanup.types import Latent, Rules, World
 from osj_envs.grid.codes import Action
-from osj_envs.testing.slow_cleanup import RIVER, SlowAgent, SlowCleanup, SlowWorld, write_world
+from osj_envs.testing.slow_cleanup import RIVER, SlowCleanup, write_world
+from osj_envs.testing.slow_records import SlowAgent, SlowWorld
 
 
 def random_layout(config: CleanupConfig, rng: np.random.Generator) -> np.ndarray:

@@ -21,7 +21,8 @@ from osj_envs.grid.codes import Action
 from osj_envs.grid.view import Window
 from osj_envs.testing import slow_grid
 from osj_envs.testing.latents import random_actions, random_latent, random_world
-from osj_envs.testing.slow_cleanup import SlowCleanup, read_draws, write_world
+from osj_envs.testing.slow_cleanup import SlowCleanup, write_world
+from osj_envs.testing.slow_records import read_draws
 from osj_envs.testing.trees import differing_leaves
 from osj_envs.types import Clock
 

@@ -13,7 +13,8 @@ from osj_envs.grid.codes import Action, Item
 from osj_envs.testing.chance import check_rate, check_shares, check_uniform
 from osj_envs.testing.drawn import draw_world
 from osj_envs.testing.latents import make_latent, random_layout
-from osj_envs.testing.slow_cleanup import RIVER, SlowAgent, SlowCleanup, SlowWorld, write_world
+from osj_envs.testing.slow_cleanup import RIVER, SlowCleanup, write_world
+from osj_envs.testing.slow_records import SlowAgent, SlowWorld
 
 WORLDS = 6_000
 
