@@ -248,7 +248,12 @@ def versions() -> dict[str, str | None]:
 def _with_own_arguments(folder: RunFolder, arguments: Sequence[str]) -> TrainConfig:
     """What the run's own command line asks for, with further arguments after it."""
     later = {_key(argument) for argument in arguments}
-    own = [argument for argument in folder.about()["arguments"] if _key(argument) not in later]
+    replaced = tuple(key for key in MAY_CHANGE if key.rstrip(".") in later)
+    own = [
+        argument
+        for argument in folder.about()["arguments"]
+        if _key(argument) not in later and not _key(argument).startswith(replaced)
+    ]
     without = [argument for argument in arguments if _key(argument) != "resume"]
     config = load_train_config([*own, *without])
     return dataclasses.replace(config, resume=None)
