@@ -103,7 +103,7 @@ class Wandb:
         """Hands the row on, unless it was handed on before an interruption."""
         if row.update >= self._run.step:
             values = {"agent_steps": row.agent_steps, **row.figures, **row.times}
-            self._run.log(values, step=row.update)
+            self._run.log(values, step=row.update, commit=True)
 
     def summarise(self, results: Mapping[str, Any]) -> None:
         """The results as `evaluation/<name>`."""
