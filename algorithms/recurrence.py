@@ -11,8 +11,8 @@ from jaxtyping import Array, Bool, Float
 class GRU(nn.Module):
     """A gated recurrent unit whose input side is one product over the whole chunk.
 
-    Source: Cho et al. 2014, with the reset gate applied after the recurrent product, so that a
-    step has a single one.
+    Source: Cho et al. 2014, with the reset gate applied after the recurrent product, so that
+    both products of a step start at once.
     """
 
     features: int
@@ -29,14 +29,15 @@ class GRU(nn.Module):
         outside = nn.Dense(3 * size, name="input")(inputs)
         weights = self.param("recurrent", nn.initializers.orthogonal(), (size, 3 * size))
         bias = self.param("candidate_bias", nn.initializers.zeros, (size,))
+        # two products: the gradient of one that is then sliced takes half as long again on a CPU
+        to_gates, to_candidate = weights[:, : 2 * size], weights[:, 2 * size :]
 
         def step(hidden: Array, now: tuple[Array, Array]) -> tuple[Array, Array]:
             gates, forgets = now
             hidden = jnp.where(forgets[:, None], 0.0, hidden)
-            inside = hidden @ weights
-            both = nn.sigmoid(gates[:, : 2 * size] + inside[:, : 2 * size])
+            both = nn.sigmoid(gates[:, : 2 * size] + hidden @ to_gates)
             reset, update = both[:, :size], both[:, size:]
-            candidate = nn.tanh(gates[:, 2 * size :] + reset * (inside[:, 2 * size :] + bias))
+            candidate = nn.tanh(gates[:, 2 * size :] + reset * (hidden @ to_candidate + bias))
             hidden = candidate + update * (hidden - candidate)
             return hidden, hidden
 
