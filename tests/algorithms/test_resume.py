@@ -7,6 +7,7 @@ import signal
 import time
 from typing import Any
 
+import jax
 import numpy as np
 import orbax.checkpoint as ocp
 import pytest
@@ -47,9 +48,12 @@ def only_run_in(folder: pathlib.Path) -> pathlib.Path:
 def saved_arrays(run_folder: pathlib.Path) -> dict[str, np.ndarray]:
     """All arrays of the newest checkpoint by name."""
     newest = find_checkpoint(str(run_folder))
+    here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
     arrays = {}
     for item in ("params", "training"):
-        restored = ocp.StandardCheckpointer().restore(newest / item)
+        stored = ocp.StandardCheckpointer().metadata(newest / item).item_metadata.tree
+        like = {n: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=here) for n, x in stored.items()}
+        restored = ocp.StandardCheckpointer().restore(newest / item, like)
         arrays |= {f"{item}/{name}": np.asarray(leaf) for name, leaf in restored.items()}
     return arrays
 
