@@ -1,0 +1,154 @@
+"""Sweeps, offline: the command lines that wandb's own agent makes of them, fed to the trainer."""
+
+import itertools
+import os
+import pathlib
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import pytest
+import yaml
+from wandb import wandb_agent
+
+from algorithms import runs
+from algorithms.collect import TrialSums
+from algorithms.compose import load_train_config
+from algorithms.devices import AXIS
+from algorithms.learner import trial_metrics
+from algorithms.serialisation import flatten, to_dict
+from osj_envs.compose import CONFIG_DIR, ConfigError
+
+SWEEPS = sorted((CONFIG_DIR / "sweep").glob("*.yaml"))
+ROOT = CONFIG_DIR.parent
+
+
+class Process:
+    """Takes the place of the process that an agent starts."""
+
+    commands: ClassVar[list[list[str]]] = []
+
+    def __init__(self, command: list[str], env: dict[str, str], forward_signals: bool) -> None:
+        self.commands.append(command)
+
+
+@pytest.fixture(autouse=True)
+def _agent_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    before = dict(os.environ)
+    monkeypatch.setenv("WANDB_SWEEP_ID", "s")
+    monkeypatch.setattr(wandb_agent, "AgentProcess", Process)
+    monkeypatch.setattr(Process, "commands", [])
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def load(path: pathlib.Path) -> dict[str, Any]:
+    sweep: dict[str, Any] = yaml.safe_load(path.read_text())
+    return sweep
+
+
+def choices(parameter: dict[str, Any]) -> list[Any]:
+    """Values that a parameter may take: all of a list, the ends of a range."""
+    if "value" in parameter:
+        return [parameter["value"]]
+    return parameter["values"] if "values" in parameter else [parameter["min"], parameter["max"]]
+
+
+def draws(sweep: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every value of every parameter in some run of the sweep."""
+    lists = {name: choices(parameter) for name, parameter in sweep["parameters"].items()}
+    for turn in range(max(map(len, lists.values()))):
+        yield {name: values[turn % len(values)] for name, values in lists.items()}
+
+
+def handed_on(sweep: dict[str, Any], values: dict[str, Any], kind: str = "run") -> list[str]:
+    """What the trainer gets when wandb's agent carries out a command."""
+    agent = wandb_agent.Agent.__new__(wandb_agent.Agent)
+    agent.__dict__.update(
+        _sweep_command=list(sweep["command"]),
+        _in_jupyter=False,
+        _function=None,
+        _forward_signals=False,
+        _run_processes={},
+        _log=[],
+    )
+    arguments = {name: {"value": value} for name, value in values.items()}
+    command = {"type": kind, "run_id": "r1", "program": sweep["program"], "args": arguments}
+    response = agent._process_command(command)
+    assert "exception" not in response, response
+    *start, program = Process.commands[-1][:3]
+    assert start == ["/usr/bin/env", "python"]
+    assert (ROOT / program).is_file()
+    return Process.commands[-1][3:]
+
+
+def logged_names() -> set[str]:
+    """Names of the learner's figures on trials."""
+    sums = TrialSums(trials=jnp.ones((1, 2)), returns=jnp.ones((1, 2)), events={})
+    return set(jax.vmap(trial_metrics, axis_name=AXIS)(sums))
+
+
+def test_there_are_sweeps() -> None:
+    assert len(SWEEPS) >= 3
+    dashes = {argument.startswith("--") for path in SWEEPS for argument in first_arguments(path)}
+    assert dashes == {True, False}, "both forms of argument are tried"
+
+
+def first_arguments(path: pathlib.Path) -> list[str]:
+    sweep = load(path)
+    return handed_on(sweep, next(draws(sweep)))
+
+
+@pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
+def test_every_choice_reaches_the_configuration(path: pathlib.Path) -> None:
+    sweep = load(path)
+    for values in draws(sweep):
+        config = load_train_config(handed_on(sweep, values))
+        found = dict(flatten(to_dict(config)))
+        for name, value in values.items():
+            key = {"env": "env.name", "reward": "reward.kind"}.get(name, name)
+            assert found[key] == value
+
+
+@pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
+def test_a_sweep_searches_for_what_is_logged(path: pathlib.Path) -> None:
+    sweep = load(path)
+    assert sweep["metric"]["goal"] == "maximize"
+    assert sweep["metric"]["name"] in logged_names()
+    assert sweep["method"] in ("grid", "bayes", "random")
+    lists = [choices(p) for p in sweep["parameters"].values() if "min" not in p]
+    if sweep["method"] == "grid":
+        assert len(lists) == len(sweep["parameters"]), "a grid has no ranges"
+        assert len(list(itertools.product(*lists))) > 1
+
+
+@pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
+def test_a_preempted_run_goes_on_in_its_folder(path: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    sweep = load(path)
+    values = next(draws(sweep)) | {"logging.directory": str(tmp_path / "runs")}
+    first_line = handed_on(sweep, values)
+    first = runs.prepare(load_train_config(first_line), first_line)
+    assert not first.is_resumed
+    again_line = handed_on(sweep, values, kind="resume")
+    again = runs.prepare(load_train_config(again_line), again_line)
+    assert again.is_resumed
+    assert again.folder == first.folder
+    assert again.config == first.config
+
+
+def test_another_run_of_the_sweep_gets_its_own_folder(tmp_path, monkeypatch) -> None:
+    sweep = load(SWEEPS[0])
+    line = handed_on(sweep, next(draws(sweep)) | {"logging.directory": str(tmp_path / "runs")})
+    first = runs.prepare(load_train_config(line), line)
+    monkeypatch.setenv("WANDB_RUN_ID", "r2")
+    assert runs.prepare(load_train_config(line), line).folder != first.folder
+
+
+def test_an_unknown_parameter_is_refused() -> None:
+    sweep = load(SWEEPS[0])
+    line = handed_on(sweep, {"agent.ppo.learning_rat": 0.1})
+    with pytest.raises(ConfigError, match="learning_rate"):
+        load_train_config(line)
