@@ -125,3 +125,18 @@ def test_explained_variance():
     np.testing.assert_allclose(explained(target + 7.0), 1.0, rtol=1e-5)
     np.testing.assert_allclose(explained(jnp.zeros_like(target)), 0.0, atol=1e-5)
     np.testing.assert_allclose(explained(-target), -3.0, rtol=1e-4)
+
+
+def test_events_count_alike_wherever_they_are():
+    """Devices with unequal numbers of counted steps: their mean is that over all such steps."""
+    action = jnp.array([[[3, 3], [3, 3], [3, 3]], [[3, 1], [1, 1], [1, 1]]])
+    event = jnp.zeros((2, TIME, ACTORS)).at[1, 0, 0].set(1.0)
+    logits = jnp.zeros((TIME, ACTORS, ACTIONS)).at[..., 3].set(2.0)
+
+    def on_a_device(action, event):
+        batch = make_batch(action=action, event=event)
+        return losses.event_loss(make_output(event_logits=logits), batch, 3, "envs")
+
+    found = jax.vmap(on_a_device, axis_name="envs")(action, event)
+    wrong, right = np.log1p(np.exp([2.0, -2.0]))
+    np.testing.assert_allclose(found.mean(), (6 * wrong + right) / 7, rtol=1e-5)
