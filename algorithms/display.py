@@ -56,7 +56,7 @@ class Display:
         elif time.monotonic() - self._last_line >= LINE_SECONDS or row.update == self._num_updates:
             self._last_line = time.monotonic()
             left = self._seconds_left(row.update)
-            self._console.print(f"{text}, {left // 60:.0f}:{left % 60:02.0f} left", highlight=False)
+            self.say(f"{text}, {left // 60:.0f}:{left % 60:02.0f} left")
 
     def say(self, text: str) -> None:
         """A line of text."""
