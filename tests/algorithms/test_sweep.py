@@ -19,6 +19,7 @@ from algorithms.devices import AXIS
 from algorithms.learner import trial_metrics
 from algorithms.serialisation import flatten, to_dict
 from osj_envs.compose import CONFIG_DIR, ConfigError
+from tests.algorithms.tiny import run_program, tiny_arguments
 
 SWEEPS = sorted((CONFIG_DIR / "sweep").glob("*.yaml"))
 ROOT = CONFIG_DIR.parent
@@ -152,3 +153,21 @@ def test_an_unknown_parameter_is_refused() -> None:
     line = handed_on(sweep, {"agent.ppo.learning_rat": 0.1})
     with pytest.raises(ConfigError, match="learning_rate"):
         load_train_config(line)
+
+
+@pytest.mark.slow
+def test_the_program_runs_as_an_agent_starts_it(tmp_path: pathlib.Path) -> None:
+    """Twice with the same id, as after a preemption: one folder, one wandb run, trained once."""
+    tiny = dict(argument.split("=", 1) for argument in tiny_arguments(logging__wandb="offline"))
+    sweep = load(CONFIG_DIR / "sweep" / "ppo.yaml")
+    values = next(draws(sweep)) | tiny | {"logging.directory": str(tmp_path / "runs")}
+    line = handed_on(sweep, values)
+    names = ("WANDB_RUN_ID", "WANDB_SWEEP_ID", "WANDB_SWEEP_PARAM_PATH")
+    environment = {name: os.environ[name] for name in names}
+    for _ in range(2):
+        done = run_program("algorithms/ippo_rl2.py", line, **environment)
+        result = done.last_line()
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert result["run_dir"] == str(folder)
+    assert len(list((folder / "wandb").glob("offline-run-*-r1"))) == 1
+    assert "is finished" in done.errors
