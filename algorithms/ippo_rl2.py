@@ -19,7 +19,7 @@ from algorithms.compose import compose_train, load_train_config
 from algorithms.controls import make_matches
 from algorithms.display import Display
 from algorithms.learner import Learner, make_learner
-from algorithms.loggers import Logger, make_loggers, open_loggers
+from algorithms.loggers import Logger, make_loggers, mark_interrupted, open_loggers
 from algorithms.runs import Job
 from algorithms.train import Place, Session, begin, make_held_out, train
 from osj_envs.compose import ConfigError
@@ -60,6 +60,7 @@ def run(job: Job) -> int:
             held_out = make_held_out(job.config)
             session = Session(job, learner, checkpoints, held_out, loggers, display)
             if not train(session, place):
+                mark_interrupted(loggers)
                 display.say(
                     f"stopped after update {place.update}; to go on: resume={job.folder.path}"
                 )

@@ -9,7 +9,7 @@ import dataclasses
 import json
 import os
 import pathlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from algorithms.runs import Job
@@ -96,6 +96,7 @@ class Wandb:
             raise ConfigError(
                 f"wandb could not start: {error} logging=offline needs no account."
             ) from error
+        self._is_interrupted = False
         # what a sweep has set is locked, and is in there already
         self._run.config.setdefaults(dict(flatten(to_dict(job.config))))
 
@@ -109,9 +110,14 @@ class Wandb:
         """The results as `evaluation/<name>`."""
         self._run.summary.update({f"evaluation/{name}": value for name, value in results.items()})
 
+    def mark_interrupted(self) -> None:
+        """The run will be gone on with; a sweep hands it out again."""
+        self._is_interrupted = True
+        self._run.mark_preempting()
+
     def close(self, has_failed: bool) -> None:
-        """Ends the wandb run."""
-        self._run.finish(exit_code=int(has_failed))
+        """Ends the wandb run; with status 0 it would count as finished."""
+        self._run.finish(exit_code=int(has_failed or self._is_interrupted))
 
 
 def make_loggers(job: Job) -> list[Logger]:
@@ -132,6 +138,13 @@ def open_loggers(loggers: list[Logger]) -> Iterator[list[Logger]]:
     finally:
         for logger in loggers:
             logger.close(has_failed)
+
+
+def mark_interrupted(loggers: Iterable[Logger]) -> None:
+    """Tells wandb, where it is used, that the run stops before its end and will be gone on with."""
+    for logger in loggers:
+        if isinstance(logger, Wandb):
+            logger.mark_interrupted()
 
 
 def finished_trials(figures: Mapping[str, float]) -> float:

@@ -176,9 +176,10 @@ def open_run(path: str) -> RunFolder:
 
 
 def find_restarted(config: TrainConfig) -> RunFolder | None:
-    """The run that a wandb agent starts again, by its wandb id; None for a new one."""
+    """The run that is started again under its wandb id, as sweeps do; None for a new one."""
     wandb_id = os.environ.get("WANDB_RUN_ID")
-    if not wandb_id or not (os.environ.get("WANDB_SWEEP_ID") or os.environ.get("WANDB_RESUME")):
+    otherwise = "allow" if os.environ.get("WANDB_SWEEP_ID") else "never"
+    if not wandb_id or (os.environ.get("WANDB_RESUME") or otherwise) == "never":
         return None
     parent = pathlib.Path(config.logging.directory).resolve()
     folders = [RunFolder(file.parent) for file in sorted(parent.glob("*/run.json"))]
