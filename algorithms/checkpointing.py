@@ -33,6 +33,10 @@ Which = Literal["latest", "best"]
 """Of the checkpoints of a run."""
 
 
+KEY = "held_out_return"
+"""Of what checkpoints are ranked by."""
+
+
 @dataclasses.dataclass(frozen=True)
 class About:
     """What a checkpoint says of itself.
@@ -80,7 +84,7 @@ class Checkpoints:
         parts = _parts(_copy(state))
         items = {name: ocp.args.StandardSave(named_leaves(part)) for name, part in parts.items()}
         items["about"] = ocp.args.JsonSave(_to_json(about))
-        metrics = {"held_out_return": about.held_out_return}
+        metrics = {KEY: about.held_out_return}
         self._manager.save(about.update, args=ocp.args.Composite(**items), metrics=metrics)
 
     def latest(self) -> int | None:
@@ -158,7 +162,7 @@ def find_checkpoint(path: str, which: Which = "latest") -> pathlib.Path:
 
     Args:
         path: of a checkpoint, or of a run.
-        which: of a run's checkpoints.
+        which: of a run's checkpoints; of equally good ones, the newest is the best.
 
     Raises:
         ConfigError: there is none.
@@ -172,8 +176,7 @@ def find_checkpoint(path: str, which: Which = "latest") -> pathlib.Path:
         raise ConfigError(_nothing_in(folder))
     if which == "latest":
         return found[-1]
-    returns = [load_about(p).held_out_return for p in found]
-    return found[int(np.argmax([-math.inf if r is None else r for r in returns]))]
+    return max(reversed(found), key=lambda p: _quality({KEY: load_about(p).held_out_return}))
 
 
 def named_leaves(tree: Any) -> dict[str, Any]:
@@ -262,8 +265,8 @@ def _preservation(keep: int) -> checkpoint_managers.PreservationPolicy:
 
 
 def _quality(metrics: dict[str, float | None]) -> float:
-    held_out_return = metrics["held_out_return"]
-    return -math.inf if held_out_return is None else held_out_return
+    value = metrics[KEY]
+    return -math.inf if value is None else value
 
 
 def _to_json(about: About) -> dict[str, Any]:

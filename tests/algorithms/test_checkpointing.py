@@ -95,6 +95,14 @@ def test_the_newest_and_the_best_are_kept(state, tmp_path):
     assert find_checkpoint(str(tmp_path / "5")) == tmp_path / "5"
 
 
+def test_of_equally_good_checkpoints_the_newest_is_the_best(state, tmp_path):
+    with open_checkpoints(tmp_path, CheckpointConfig(keep=2)) as checkpoints:
+        for update, held_out_return in enumerate([0.0, 0.0, 0.0, None, None], start=1):
+            checkpoints.save(state, about(update, held_out_return))
+    assert steps_in(tmp_path) == [3, 4, 5]
+    assert find_checkpoint(str(tmp_path), "best").name == "3"
+
+
 def test_an_update_is_saved_once(state, tmp_path):
     with open_checkpoints(tmp_path, CheckpointConfig()) as checkpoints:
         checkpoints.save(numbered(state, 1), about(4, 0.5))
