@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 import pytest
 import wandb
-import yaml
 from wandb import wandb_agent
 from wandb.apis.public import sweeps as public_sweeps
+from wandb.sdk.launch.sweeps.utils import load_sweep_config
 
 from algorithms import ippo_rl2, runs
 from algorithms.collect import TrialSums
@@ -60,7 +60,8 @@ def _agent_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) 
 
 
 def load(path: pathlib.Path) -> dict[str, Any]:
-    sweep: dict[str, Any] = yaml.safe_load(path.read_text())
+    sweep = load_sweep_config(str(path))
+    assert sweep, f"wandb cannot read {path}"
     return sweep
 
 
