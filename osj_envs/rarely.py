@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Bool
 
-SMALLEST_CHUNK = 8
-CHUNKS = 64
+SMALLEST_CHUNK = 2
+CHUNKS = 128
 """A batch is worked on in chunks of a `CHUNKS`-th of it: small, so that a few elements are cheap,
 and few, so that all of them are fast."""
 

@@ -324,9 +324,11 @@ def _initial_waste(
     """A trial's share of the cells that the layout marks as waste, which ones by chance."""
     share_key, choice_key = jax.random.split(key)
     low, high = config.initial_waste_range
+    candidate = layout == Terrain.RIVER_WASTE
+    if low == 1.0:  # all of them, without the sort that would find which
+        return candidate
     share = jax.random.uniform(share_key, minval=low, maxval=high)
     count = jnp.round(share * config.initial_waste_cells).astype(jnp.int32)
-    candidate = layout == Terrain.RIVER_WASTE
     luck = jnp.where(candidate, 1.0 + jax.random.uniform(choice_key, layout.shape), 0.0).reshape(-1)
     cells = jnp.arange(config.cells)
     rank = jnp.zeros_like(cells).at[jnp.argsort(-luck)].set(cells).reshape(layout.shape)
