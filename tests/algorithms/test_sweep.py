@@ -21,6 +21,7 @@ from algorithms.devices import AXIS
 from algorithms.learner import make_learner, trial_metrics
 from algorithms.loggers import Wandb
 from algorithms.serialisation import flatten, to_dict
+from algorithms.train import readable
 from osj_envs.compose import CONFIG_DIR, ConfigError
 from osj_envs.env_config import make_env
 from tests.algorithms.tiny import run_program, tiny_arguments
@@ -101,9 +102,10 @@ def handed_on(sweep: dict[str, Any], values: dict[str, Any], kind: str = "run") 
 
 
 def logged_names() -> set[str]:
-    """Names of the learner's figures on trials."""
+    """Names of the learner's figures on trials, as they are logged."""
     sums = TrialSums(trials=jnp.ones((1, 2)), returns=jnp.ones((1, 2)), events={})
-    return set(jax.vmap(trial_metrics, axis_name=AXIS)(sums))
+    metrics = jax.vmap(trial_metrics, axis_name=AXIS)(sums)
+    return set(readable({name: values[0] for name, values in metrics.items()}))
 
 
 def test_there_are_sweeps() -> None:
