@@ -81,7 +81,7 @@ class Checkpoints:
         """
         if self.latest() == about.update:
             return
-        parts = _parts(_copy(state))
+        parts = _parts(state)
         items = {name: ocp.args.StandardSave(named_leaves(part)) for name, part in parts.items()}
         items["about"] = ocp.args.JsonSave(_to_json(about))
         metrics = {KEY: about.held_out_return}
@@ -196,11 +196,6 @@ def with_leaves(template: Any, named: dict[str, Any]) -> Any:
         return named[_name(path)]
 
     return jax.tree_util.tree_map_with_path(leaf, template)
-
-
-@jax.jit
-def _copy(state: LearnerState) -> LearnerState:
-    return jax.tree.map(jnp.copy, state)
 
 
 def _parts(state: LearnerState) -> dict[str, Any]:

@@ -5,8 +5,11 @@ import math
 import pathlib
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import struct
 
 from algorithms import evaluate, report, runs
 from algorithms.checkpointing import About, open_checkpoints
@@ -17,6 +20,10 @@ from algorithms.learner import make_learner
 from algorithms.policy import make_policy
 from algorithms.rl2 import make_agent
 from osj_envs.env_config import make_env
+from osj_envs.grid.codes import Action
+from osj_envs.metrics import Metrics
+from osj_envs.seats import Decision, SeatView
+from osj_envs.trials import MultiTrial
 from tests.algorithms.tiny import make_tiny_config, tiny_arguments
 
 RIPE = {"env__initial_waste": 0.0, "env__trial_length": 23, "env__num_trials": 3}
@@ -157,17 +164,49 @@ def test_what_carries_nothing_has_nothing_wiped():
     assert wiping[AGENT].wipes
 
 
+@struct.dataclass
+class LateRiser:
+    """Stays until it remembers a whole trial; from then on it wanders."""
+
+    is_traceable: bool = struct.field(pytree_node=False, default=True)
+
+    def initial_carry(self, key: jax.Array) -> jax.Array:
+        return jnp.int32(0)
+
+    def act(self, carry: jax.Array, view: SeatView, key: jax.Array) -> tuple[jax.Array, Decision]:
+        wanders = carry >= RIPE["env__trial_length"]
+        action = jnp.where(wanders, jax.random.randint(key, (), 0, 4), Action.STAY)
+        return carry + 1, Decision(action=action)
+
+
 @pytest.fixture(scope="module")
-def of_random() -> Any:
-    config = make_tiny_config(**RIPE)
-    env = make_env(config.env, is_training=False, auto_reset=False)
-    return play(Match("random", load_seats("random", 2), env, "held_out"), range(8))
+def ripe() -> MultiTrial:
+    return make_env(make_tiny_config(**RIPE).env, is_training=False, auto_reset=False)
+
+
+@pytest.fixture(scope="module")
+def of_random(ripe: MultiTrial) -> Metrics:
+    return play(Match("random", load_seats("random", 2), ripe, "held_out"), range(8))
 
 
 def test_the_random_control_is_random_play(of_random):
     assert of_random.num_problems == 8
     low, high = of_random.estimates["return_mean"].interval
-    assert 0 < low < high < 23
+    assert 0 < low < high < RIPE["env__trial_length"]
+
+
+def test_a_match_is_played_on_its_split(ripe, of_random):
+    in_training = play(Match("random", load_seats("random", 2), ripe, "train"), range(8))
+    returns = [each.estimates["return_by_trial"].value for each in (of_random, in_training)]
+    assert (returns[0] != returns[1]).any()
+
+
+@pytest.mark.parametrize("wipes", [False, True])
+def test_a_match_wipes_the_memory_where_it_says_so(ripe, wipes):
+    played = play(Match("late", LateRiser(), ripe, "held_out", wipes), range(8))
+    first, *later = played.estimates["return_by_trial"].value
+    assert first == 0
+    assert all(each == 0 for each in later) if wipes else all(each > 0 for each in later)
 
 
 def test_the_curve_is_a_mean_over_trials(of_random):
