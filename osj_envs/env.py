@@ -86,8 +86,11 @@ class Environment(abc.ABC):
         """How many codes `paint_evidence` uses."""
 
     @abc.abstractmethod
-    def knowledge(self, evidence: Evidence) -> dict[str, Float[Array, ""]]:
-        """How much of the hidden rules one agent's record has established, by name."""
+    def knowledge(self, evidence: Evidence, latent: Latent) -> dict[str, Float[Array, ""]]:
+        """How much of the hidden rules one agent's record has established, by name.
+
+        For the metrics alone: the latent says how much there is to know.
+        """
 
     @abc.abstractmethod
     def reveal(self, latent: Latent) -> Float[Array, "features"]:

@@ -1,7 +1,7 @@
 """Plays a whole episode in one scan, every seat filled by a traceable player."""
 
 import dataclasses
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,15 @@ from jaxtyping import Array, Float32, Int, Int32
 from osj_envs import tally as tallies
 from osj_envs.env import Environment
 from osj_envs.records import EpisodeRecord
-from osj_envs.seats import NO_ACTION, Policy, Roster, SeatView
+from osj_envs.seats import (
+    NO_ACTION,
+    InsideView,
+    Policy,
+    Privileged,
+    Roster,
+    SeatView,
+    SeesState,
+)
 from osj_envs.tally import StepCounts, Tally
 from osj_envs.trials import MultiTrial
 from osj_envs.types import Evidence, Key, Latent, Observation, State
@@ -20,13 +28,11 @@ from osj_envs.types import Evidence, Key, Latent, Observation, State
 Seats: TypeAlias = tuple[int, ...]
 """Places in a roster."""
 
-
-@runtime_checkable
-class Privileged(Protocol):
-    """A policy that is told what is hidden (an upper bound, never a fair player)."""
-
-    def told(self, carry: Any, latent: Latent) -> Any:
-        """The carry at an episode's start, with what the player makes of the latent."""
+_SHARED: Any = {"state": None}
+_INSIDE_AXES = InsideView(
+    **{field.name: _SHARED.get(field.name, 0) for field in dataclasses.fields(InsideView)}
+)
+"""Under `vmap` over players: all but the state has a players axis."""
 
 
 @struct.dataclass
@@ -162,7 +168,7 @@ def _start(table: Table, memory: Memory, key: Key, latent: Latent) -> Running:
     no_actions = jnp.zeros(env.num_agents, jnp.int32)
     *_, info = jax.eval_shape(env.step, key, state, no_actions)
     names = tuple(sorted(info.events))
-    knowledge = jax.vmap(env.game.knowledge)(memory.evidence)
+    knowledge = jax.vmap(env.game.knowledge, in_axes=(0, None))(memory.evidence, latent)
     return Running(
         observation=_by_player(table, observation),
         state=state,
@@ -177,7 +183,8 @@ def _step(table: Table, fresh: Memory, running: Running, key: Key) -> Running:
     acting_key, env_key = jax.random.split(key)
     memory = _wiped(table, fresh, running)
     views = _seat_views(table, memory, running)
-    carries, actions = _act(table, memory.carries, views, acting_key)
+    inside = _inside(table, views, running.state)
+    carries, actions = _act(table, memory.carries, views, inside, acting_key)
     played = table.env.step(env_key, running.state, _by_seat(table, actions))
     observation, state, reward, _, info = played
     observation, reward, told = _by_player(table, (observation, reward, info.outcome))
@@ -192,7 +199,7 @@ def _step(table: Table, fresh: Memory, running: Running, key: Key) -> Running:
         state=state,
         memory=Memory(carries, evidence, actions, reward),
         tally=tallies.add(running.tally, now),
-        knowledge=_snapshot(table.env.game, running.knowledge, evidence, now),
+        knowledge=_snapshot(table.env.game, running, evidence, now),
     )
 
 
@@ -221,18 +228,36 @@ def _seat_views(table: Table, memory: Memory, running: Running) -> SeatView:
     )
 
 
+def _inside(table: Table, views: SeatView, state: State) -> InsideView:
+    """The views with all that is hidden, for those players alone that ask for it."""
+    count = table.env.num_agents
+    seat = jnp.arange(count, dtype=jnp.int32) if table.seat is None else table.seat
+    return InsideView(**vars(views), state=state, seat=seat)
+
+
 def _act(
-    table: Table, carries: tuple[Any, ...], views: SeatView, key: Key
+    table: Table, carries: tuple[Any, ...], views: SeatView, inside: InsideView, key: Key
 ) -> tuple[tuple[Any, ...], Int32[Array, "players"]]:
     """Each distinct policy acts for all of its players at once."""
     keys = jax.random.split(key, table.env.num_agents)
     actions = jnp.zeros(table.env.num_agents, jnp.int32)
     after = []
     for policy, places, carry in zip(table.players, table.places, carries, strict=True):
-        carry, decision = jax.vmap(policy.act)(carry, _pick(places, views), _pick(places, keys))
+        keys_here = _pick(places, keys)
+        if isinstance(policy, SeesState):
+            act = jax.vmap(policy.act, in_axes=(0, _INSIDE_AXES, 0))
+            carry, decision = act(carry, _pick_inside(places, inside), keys_here)
+        else:
+            carry, decision = jax.vmap(policy.act)(carry, _pick(places, views), keys_here)
         actions = actions.at[np.array(places)].set(decision.action.astype(jnp.int32))
         after.append(carry)
     return tuple(after), actions
+
+
+def _pick_inside(places: Seats, inside: InsideView) -> InsideView:
+    """The players at these places, with the one state that they share."""
+    own = {name: _pick(places, value) for name, value in vars(inside).items() if name != "state"}
+    return InsideView(**own, state=inside.state)
 
 
 def _pick(places: Seats, tree: Any) -> Any:
@@ -253,7 +278,7 @@ def _by_seat(table: Table, actions: Int32[Array, "players"]) -> Int32[Array, "ag
 
 def _snapshot(
     game: Environment,
-    kept: dict[str, Float32[Array, "trials players"]],
+    running: Running,
     evidence: Evidence,
     now: StepCounts,
 ) -> dict[str, Float32[Array, "trials players"]]:
@@ -262,7 +287,8 @@ def _snapshot(
     def write(old: Array, known: Array) -> Array:
         return jnp.where(tallies.current_trial(old.shape[0], now)[:, None], known, old)
 
-    return jax.tree.map(write, kept, jax.vmap(game.knowledge)(evidence))
+    known = jax.vmap(game.knowledge, in_axes=(0, None))(evidence, running.state.latent)
+    return jax.tree.map(write, running.knowledge, known)
 
 
 def _to_record(table: Table, ended: Running) -> EpisodeRecord:

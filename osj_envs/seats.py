@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 from flax import struct
 from jaxtyping import Array, Bool, Float, Int
 
-from osj_envs.types import Key, Observation
+from osj_envs.types import Key, Latent, Observation, State
 
 NO_ACTION = -1
 """`SeatView.last_action` before an episode's first action."""
@@ -38,6 +38,19 @@ class SeatView:
 
 
 @struct.dataclass
+class InsideView(SeatView):
+    """A seat's view with all that is hidden beside it: for privileged players alone (bounds).
+
+    Attributes:
+        state: of the whole game, latent included.
+        seat: this player's own.
+    """
+
+    state: State
+    seat: Int[Array, ""]
+
+
+@struct.dataclass
 class Decision:
     """A player's answer: the action, int32."""
 
@@ -60,6 +73,21 @@ class Policy(Protocol):
 
     def act(self, carry: Any, view: SeatView, key: Key) -> tuple[Any, Decision]:
         """The next carry and the decision."""
+
+
+@runtime_checkable
+class Privileged(Protocol):
+    """A policy that is told the hidden rules (an upper bound, never a fair player)."""
+
+    def told(self, carry: Any, latent: Latent) -> Any:
+        """The carry at an episode's start, with what the player makes of the latent."""
+
+
+@runtime_checkable
+class SeesState(Protocol):
+    """A policy whose `act` is given an `InsideView` (a bound, never a fair player)."""
+
+    sees_state: bool
 
 
 Roster = Sequence[Policy]

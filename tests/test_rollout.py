@@ -78,7 +78,7 @@ class Probe(Environment):
         seat, _, step = next_observation.own
         return {"sum": evidence["sum"] + outcome.reward, "step": step, "seat": seat}
 
-    def knowledge(self, evidence):
+    def knowledge(self, evidence, latent):
         return dict(evidence)
 
     evidence_features = paint_evidence = reveal = describe = render = None

@@ -137,8 +137,9 @@ class Cleanup(Environment):
         """What the hand in use is known to do to each waste cell in view."""
         return records.paint(self.config, evidence, observation)
 
-    def knowledge(self, evidence: records.Evidence) -> dict[str, Float[Array, ""]]:
+    def knowledge(self, evidence: records.Evidence, latent: Latent) -> dict[str, Float[Array, ""]]:
         """How many of the recipes the record has established."""
+        del latent  # every rule set has as many
         known = records.recipes_known(self.config, evidence)
         return {"recipes_known": known.astype(jnp.float32)}
 

@@ -225,7 +225,7 @@ def check_evidence(make: Maker) -> None:
     painted = np.asarray(game.paint_evidence(evidence, seat(observation)))
     assert painted.shape == game.view_spec.shape[:2]
     assert painted.max() < game.painted_codes
-    assert all(np.isfinite(value) for value in game.knowledge(evidence).values())
+    assert all(np.isfinite(value) for value in game.knowledge(evidence, state.latent).values())
     assert game.reveal(state.latent).ndim == 1
 
 

@@ -133,7 +133,9 @@ class CountingGame(Environment):
         """Whether any step was seen, on every cell."""
         return jnp.full((2, 3), evidence > 0, jnp.uint8)
 
-    def knowledge(self, evidence: Int[Array, ""]) -> dict[str, Float[Array, ""]]:
+    def knowledge(
+        self, evidence: Int[Array, ""], latent: CountingLatent
+    ) -> dict[str, Float[Array, ""]]:
         """The steps seen."""
         return {"steps_seen": evidence.astype(jnp.float32)}
 

@@ -3,6 +3,8 @@
 No two of their sizes are equal where it matters: all are different primes.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -81,7 +83,7 @@ class Probe(Environment):
     def option_names(cls) -> tuple[str, ...]:
         return ("num_agents", "num_actions")
 
-    def knowledge(self, evidence: Array) -> dict[str, Float[Array, ""]]:
+    def knowledge(self, evidence: Array, latent: Any) -> dict[str, Float[Array, ""]]:
         return {"symbols_known": (evidence > 0).sum().astype(jnp.float32)}
 
     def initial_evidence(self) -> Float[Array, "actions"]:

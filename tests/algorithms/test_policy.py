@@ -16,8 +16,7 @@ from algorithms.learner import Learner
 from algorithms.policy import LearnedPolicy, ToldPolicy, load_policy, make_policy
 from algorithms.records import Actors, LearnerState
 from osj_envs.compose import ConfigError
-from osj_envs.rollout import Privileged
-from osj_envs.seats import SeatView
+from osj_envs.seats import Privileged, SeatView
 from tests.algorithms import probes
 from tests.algorithms.tiny import make_tiny_learner
 from tests.algorithms.training import make_probe_learner

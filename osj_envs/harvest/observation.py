@@ -1,0 +1,128 @@
+"""What an agent of OpenHarvest sees: its window of the board, and what it knows of itself."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import struct
+from jaxtyping import Array, Float, Int, UInt8
+
+from osj_envs.grid.codes import Heading, Item, Plane
+from osj_envs.grid.view import Window, egocentric_views
+from osj_envs.harvest.constants import HarvestConfig, Lost
+from osj_envs.harvest.types import Trees, World
+from osj_envs.specs import BoxSpec
+from osj_envs.types import Clock, Observation
+
+
+@struct.dataclass
+class Own:
+    """What an agent knows of itself, as whole numbers, int32.
+
+    Attributes:
+        heading: `Heading` code.
+        position: absolute row and column.
+        step: steps taken in this trial.
+        trial: index of the trial.
+        frozen: steps for which it still cannot act.
+        cooldown: steps for which it still cannot zap.
+    """
+
+    heading: Int[Array, "*agents"]
+    position: Int[Array, "*agents 2"]
+    step: Int[Array, "*agents"]
+    trial: Int[Array, "*agents"]
+    frozen: Int[Array, "*agents"]
+    cooldown: Int[Array, "*agents"]
+
+
+CELLS, STEPS, TRIALS, WAITS = 10.0, 100.0, 5.0, 10.0
+"""Units of position, step, trial and waits in an observation: near 1 in the paper's game."""
+
+
+def observe(config: HarvestConfig, window: Window, world: World, clock: Clock) -> Observation:
+    """Every agent's observation, of the world alone."""
+    agents = world.agents
+    own = Own(
+        heading=agents.heading,
+        position=agents.position,
+        step=jnp.broadcast_to(clock.step, agents.heading.shape),
+        trial=jnp.broadcast_to(clock.trial, agents.heading.shape),
+        frozen=world.frozen,
+        cooldown=world.cooldown,
+    )
+    item, colour = board(config, world)
+    return Observation(view=egocentric_views(window, item, colour, agents), own=encode_own(own))
+
+
+def stage(trees: Trees) -> UInt8[Array, "trees"]:
+    """How ripe each apple is; meaningless where none hangs."""
+    older = trees.age >= trees.stage_steps
+    return older.astype(jnp.uint8) + (trees.age >= 2 * trees.stage_steps)
+
+
+def board(
+    config: HarvestConfig, world: World
+) -> tuple[UInt8[Array, "height width"], UInt8[Array, "height width"]]:
+    """`Item` codes of what is on each cell, and 1 + colour where a tree stands, else 0."""
+    hangs = world.trees.lost == Lost.HANGING
+    tree = jnp.where(hangs, Item.APPLE + stage(world.trees), Item.EMPTY_TREE).astype(jnp.uint8)
+    item = jnp.full(config.cells, Item.GROUND, jnp.uint8)
+    item = item.at[world.layout.spawns].set(jnp.uint8(Item.SPAWN), unique_indices=True)
+    item = item.at[world.layout.trees].set(tree, unique_indices=True)
+    colour = jnp.zeros(config.cells, jnp.uint8)
+    shown = world.tree_colour.astype(jnp.uint8) + jnp.uint8(1)
+    colour = colour.at[world.layout.trees].set(shown, unique_indices=True)
+    shape = (config.height, config.width)
+    return item.reshape(shape), colour.reshape(shape)
+
+
+def encode_own(own: Own) -> Float[Array, "*agents features"]:
+    """Heading (one-hot), row, column, step, trial, then the waits until it can act and zap.
+
+    Position and waits count in tens, step in hundreds, trial in fives.
+    """
+    numbers = [
+        jax.nn.one_hot(own.heading, len(Heading)),
+        own.position / CELLS,
+        own.step[..., None] / STEPS,
+        own.trial[..., None] / TRIALS,
+        own.frozen[..., None] / WAITS,
+        own.cooldown[..., None] / WAITS,
+    ]
+    return jnp.concatenate(numbers, axis=-1)
+
+
+def decode_own(own: Float[Array, "*agents features"]) -> Own:
+    """The numbers behind `encode_own`, exactly."""
+    heading, numbers = jnp.split(own, [len(Heading)], axis=-1)
+    units = jnp.array([CELLS, CELLS, STEPS, TRIALS, WAITS, WAITS])
+    whole = jnp.round(numbers * units).astype(jnp.int32)
+    return Own(
+        heading=heading.argmax(-1).astype(jnp.int32),
+        position=whole[..., :2],
+        step=whole[..., 2],
+        trial=whole[..., 3],
+        frozen=whole[..., 4],
+        cooldown=whole[..., 5],
+    )
+
+
+def view_spec(config: HarvestConfig, window: Window, num_agents: int) -> BoxSpec:
+    """Shape and code ranges of one agent's view, by plane."""
+    highest = {
+        Plane.ITEM: Item.EMPTY_TREE,
+        Plane.COLOUR: config.colours,
+        Plane.AGENT: num_agents,
+        Plane.HEADING: len(Heading),
+    }
+    return BoxSpec(
+        shape=(window.rows, window.cols, len(Plane)),
+        dtype=np.dtype(np.uint8),
+        low=0,
+        high=tuple(float(highest[plane]) for plane in Plane),
+    )
+
+
+def own_spec() -> BoxSpec:
+    """Shape of what an agent knows of itself."""
+    return BoxSpec(shape=(len(Heading) + 6,), dtype=np.dtype(np.float32), low=0.0, high=np.inf)
