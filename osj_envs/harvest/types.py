@@ -1,7 +1,7 @@
-"""The records of OpenHarvest: rules, layout, latent, world and outcome."""
+"""The records of OpenHarvest: rules, latent, world, outcome and the draws of a step."""
 
 from flax import struct
-from jaxtyping import Array, Bool, Float, Int, Int8, UInt8, UInt16
+from jaxtyping import Array, Bool, Float, Int, Int8, UInt8, UInt16, UInt32
 
 from osj_envs.grid.movement import Agents
 
@@ -107,3 +107,23 @@ class Outcome:
     eaten_colour: Int[Array, "agents"]
     eaten_stage: Int[Array, "agents"]
     zapped: Bool[Array, "agents"]
+
+
+@struct.dataclass
+class Draws:
+    """All chance of one step, drawn before the deterministic core.
+
+    Attributes:
+        tree: a random word for each tree; decides, as it is needed, whether an eaten cell regrows,
+            the steps of a new apple's stages, and the delay of a cell whose apple rots.
+        priority: random words: who wins a contested cell, and who of those zapped goes to the
+            first refuge.
+        heading: where an agent faces after it was zapped.
+        refuge: random words: the order in which cells are given to those zapped; the spawn cells,
+            then, where they may not be enough, all cells of the map.
+    """
+
+    tree: UInt32[Array, "trees"]
+    priority: UInt32[Array, "agents"]
+    heading: Int[Array, "agents"]
+    refuge: UInt32[Array, "refuges"]
