@@ -1,7 +1,7 @@
 """What is kept of an episode, whoever played it: the figures are made from this."""
 
 from flax import struct
-from jaxtyping import Array, Float32, Int32
+from jaxtyping import Array, Float32, Int32, UInt32
 
 
 @struct.dataclass
@@ -15,10 +15,13 @@ class EpisodeRecord:
         events: each event's counts by name.
         early_events: the same for the first `tally.EARLY_STEPS` steps of a trial.
         effort: steps on the way to each event, by name.
-        first_step: first step of a trial at which anyone had the event, or `tally.NEVER`.
+        first_step: first step of a trial, from 0, at which anyone had the event, or `tally.NEVER`.
+        last_step: the last one likewise.
         steps: steps that each trial took.
+        trial_length: the most that one may take; one that took fewer was over early.
         knowledge: what each player's evidence had established as a trial ended, by name.
         seat: the seat of each player.
+        problem_seed: which problem it was; None where it was none with a seed.
     """
 
     returns: Float32[Array, "*problems trials players"]
@@ -26,6 +29,9 @@ class EpisodeRecord:
     early_events: dict[str, Float32[Array, "*problems trials players"]]
     effort: dict[str, Float32[Array, "*problems trials players"]]
     first_step: dict[str, Int32[Array, "*problems trials"]]
+    last_step: dict[str, Int32[Array, "*problems trials"]]
     steps: Int32[Array, "*problems trials"]
+    trial_length: Int32[Array, "*problems"]
     knowledge: dict[str, Float32[Array, "*problems trials players"]]
     seat: Int32[Array, "*problems players"]
+    problem_seed: UInt32[Array, "*problems"] | None = None

@@ -304,7 +304,9 @@ def _to_record(table: Table, ended: Running) -> EpisodeRecord:
         early_events=by_name(tally.early),
         effort=by_name(tally.effort),
         first_step=by_name(tally.first_step),
+        last_step=by_name(tally.last_step),
         steps=tally.steps,
+        trial_length=jnp.int32(table.env.trial_length),
         knowledge=ended.knowledge,
         seat=jnp.arange(count, dtype=jnp.int32) if table.seat is None else table.seat,
     )

@@ -10,7 +10,7 @@ EARLY_STEPS = 50
 """`Tally.early` counts the steps of a trial before this one (paper, table 3)."""
 
 NEVER = -1
-"""`Tally.first_step` of what has not happened."""
+"""`Tally.first_step` and `last_step` of what has not happened."""
 
 
 @struct.dataclass
@@ -25,6 +25,7 @@ class Tally:
         effort: steps on the way to each event: where a player has an event, those since its last
             one of any kind or the trial's start, this step included.
         first_step: first step at which any player had the event, or `NEVER`.
+        last_step: the last one likewise.
         steps: steps played.
         underway: steps since each player's last event in the trial in progress.
     """
@@ -35,6 +36,7 @@ class Tally:
     early: Float32[Array, "trials events players"]
     effort: Float32[Array, "trials events players"]
     first_step: Int32[Array, "trials events"]
+    last_step: Int32[Array, "trials events"]
     steps: Int32[Array, "trials"]
     underway: Float32[Array, "players"]
 
@@ -63,13 +65,15 @@ class StepCounts:
 def empty(names: tuple[str, ...], trials: int, players: int) -> Tally:
     """Nothing has happened yet."""
     sums = jnp.zeros((trials, len(names), players), jnp.float32)
+    never = jnp.full((trials, len(names)), NEVER, jnp.int32)
     return Tally(
         names=names,
         returns=jnp.zeros((trials, players), jnp.float32),
         count=sums,
         early=sums,
         effort=sums,
-        first_step=jnp.full((trials, len(names)), NEVER, jnp.int32),
+        first_step=never,
+        last_step=never,
         steps=jnp.zeros(trials, jnp.int32),
         underway=jnp.zeros(players, jnp.float32),
     )
@@ -82,7 +86,7 @@ def add(tally: Tally, now: StepCounts) -> Tally:
     events = jnp.stack([now.events[name] for name in tally.names])
     happens = events > 0
     underway = tally.underway + 1
-    is_first = here[:, None] & happens.any(axis=1) & (tally.first_step == NEVER)
+    occurs = here[:, None] & happens.any(axis=1)
     restarts = happens.any(axis=0) | now.trial_done
     return dataclasses.replace(
         tally,
@@ -90,7 +94,8 @@ def add(tally: Tally, now: StepCounts) -> Tally:
         count=tally.count + row * events,
         early=tally.early + row * (now.step < EARLY_STEPS) * events,
         effort=tally.effort + row * happens * underway,
-        first_step=jnp.where(is_first, now.step, tally.first_step),
+        first_step=jnp.where(occurs & (tally.first_step == NEVER), now.step, tally.first_step),
+        last_step=jnp.where(occurs, now.step, tally.last_step),
         steps=tally.steps + here,
         underway=jnp.where(restarts, 0.0, underway),
     )

@@ -21,7 +21,9 @@ def record(returns, knowledge=None) -> EpisodeRecord:
         early_events={},
         effort={},
         first_step={},
+        last_step={},
         steps=np.full(returns.shape[:2], 10, np.int32),
+        trial_length=np.full(returns.shape[0], 10, np.int32),
         knowledge={k: np.asarray(v, np.float32) for k, v in (knowledge or {}).items()},
         seat=np.tile(np.arange(returns.shape[2], dtype=np.int32), (returns.shape[0], 1)),
     )

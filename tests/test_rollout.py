@@ -138,6 +138,7 @@ class Plain:
     early_events: dict
     effort: dict
     first_step: dict
+    last_step: dict
     steps: np.ndarray
     knowledge: dict
 
@@ -151,6 +152,7 @@ def replay(game, num_trials, trial_length, paces, latent, wipes=False) -> Plain:
         {n: np.zeros(shape) for n in names},
         {n: np.zeros(shape) for n in names},
         {n: np.zeros(shape) for n in names},
+        {n: np.full(num_trials, NEVER) for n in names},
         {n: np.full(num_trials, NEVER) for n in names},
         np.zeros(num_trials),
         {
@@ -183,6 +185,7 @@ def replay(game, num_trials, trial_length, paces, latent, wipes=False) -> Plain:
                         kept.effort[name][trial, agent] += since[agent]
                         if kept.first_step[name][trial] == NEVER:
                             kept.first_step[name][trial] = step
+                        kept.last_step[name][trial] = step
                 since[agent] = 0 if any(happened.values()) else since[agent]
             kept.steps[trial] += 1
         kept.knowledge["sum"][trial] = known
@@ -221,7 +224,7 @@ def test_one_trial_of_one_step():
     game = Probe(2)
     record = episode(game, Clockwork(), 5, num_trials=1, trial_length=1)
     assert_same(record, replay(game, 1, 1, [1, 1], 5))
-    assert record.first_step["four"].tolist() == [NEVER]
+    assert record.first_step["four"].tolist() == record.last_step["four"].tolist() == [NEVER]
 
 
 def test_the_environments_own_auto_reset_does_not_matter():
@@ -392,11 +395,13 @@ def test_an_evaluation_plays_the_problems_one_by_one():
     in_twos = evaluate(env, roster, key, SEEDS, 2)
     jax.tree.map(np.testing.assert_array_equal, whole, in_twos)
     assert all(isinstance(leaf, np.ndarray) for leaf in jax.tree.leaves(whole))
+    assert whole.problem_seed.tolist() == list(SEEDS)
+    assert whole.trial_length.tolist() == [7] * len(SEEDS)
     alone = jax.jit(
         lambda seed: play(env, roster, jax.random.fold_in(key, seed), env.problem(seed))
     )
     for place, seed in enumerate(SEEDS):
-        there = jax.tree.map(lambda x, i=place: x[i], whole)
+        there = jax.tree.map(lambda x, i=place: x[i], dataclasses.replace(whole, problem_seed=None))
         jax.tree.map(np.testing.assert_array_equal, alone(np.uint32(seed)), there)
 
 

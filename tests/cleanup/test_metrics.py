@@ -26,7 +26,9 @@ def record(first=None, early=None, effort=None, **events) -> EpisodeRecord:
         early_events=dict.fromkeys(NAMES, none) | (early or {}),
         effort=dict.fromkeys(NAMES, none) | (effort or {}),
         first_step=dict.fromkeys(NAMES, never) | (first or {}),
+        last_step=dict.fromkeys(NAMES, never),
         steps=np.full((2, 2), 9),
+        trial_length=np.full(2, 9),
         knowledge={"recipes_known": none},
         seat=np.zeros((2, 3), int),
     )
