@@ -1,7 +1,6 @@
 """OpenCleanup as text for a person, hidden rules included; no player is ever shown it."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,17 +16,9 @@ from osj_envs.cleanup.names import (
 )
 from osj_envs.cleanup.rules import NOTHING
 from osj_envs.cleanup.types import EMPTY_SLOT, Latent, Rules, World
-from osj_envs.grid.codes import Heading, Item
-from osj_envs.grid.names import HEADINGS, agent_name
+from osj_envs.grid.codes import Item
+from osj_envs.grid.text import Label, arrows_legend, describe_place, draw_cells, places
 from osj_envs.types import Clock
-
-
-class Label(NamedTuple):
-    """What lies on a cell: two or so characters for the board, and words."""
-
-    mark: str
-    name: str
-
 
 STREAM = Label("=", "stream")
 """Water that never gets dirty."""
@@ -40,9 +31,6 @@ PLAIN = {
     Item.WATER: Label("~", "clean river"),
 }
 """What lies on a cell, but for waste, stations and the stream; marks as in drawn layouts."""
-
-ARROWS = {Heading.NORTH: "^", Heading.EAST: ">", Heading.SOUTH: "v", Heading.WEST: "<"}
-"""The mark of a heading, after an agent's letter."""
 
 
 def describe_world(config: CleanupConfig, latent: Latent, world: World, clock: Clock) -> str:
@@ -70,12 +58,7 @@ def describe_world(config: CleanupConfig, latent: Latent, world: World, clock: C
 def draw_board(latent: Latent, world: World) -> str:
     """The board with its rows and columns numbered; an agent hides what it stands on."""
     marks = [[label.mark for label in row] for row in _labels(latent, world)]
-    for seat, (row, col, heading) in enumerate(_places(world)):
-        marks[row][col] = agent_name(seat) + ARROWS[heading]
-    numbered = [[str(row), *line] for row, line in enumerate(marks)]
-    lines = [["", *map(str, range(len(marks[0])))], *numbered]
-    width = max(len(mark) for line in lines for mark in line)
-    return "\n".join(" ".join(mark.ljust(width) for mark in line).rstrip() for line in lines)
+    return draw_cells(marks, world.agents)
 
 
 def cell_label(item: int, colour: int, terrain: int) -> Label:
@@ -133,12 +116,11 @@ def _legend(config: CleanupConfig) -> str:
     shades = " ".join(waste_mark(0, shade) for shade in range(config.shades))
     names = ", ".join(SHADES[: config.shades])
     hues = ", ".join(f"{name[0]} {name}" for name in HUES[: config.hues])
-    arrows = " ".join(f"A{arrow}" for arrow in ARROWS.values())
     return (
         f"legend: {marks}\n"
         f"  {station.mark} {station.name}\n"
         f"  {shades} waste: {names} {HUES[0]}; hues {hues}\n"
-        f"  {arrows} agent A facing {', '.join(HEADINGS.values())}"
+        f"  {arrows_legend()}"
     )
 
 
@@ -146,11 +128,9 @@ def _agents(config: CleanupConfig, latent: Latent, world: World) -> Iterator[str
     """A line for each agent: where it stands, on what, where it faces, and what it holds."""
     labels = _labels(latent, world)
     windows = np.asarray(world.window).tolist()
-    for seat, (row, col, heading) in enumerate(_places(world)):
-        yield (
-            f"{agent_name(seat)}: row {row}, column {col}, on {labels[row][col].name}, "
-            f"faces {HEADINGS[heading]}, {_hand(config, latent.rules, *windows[seat])}"
-        )
+    for seat, place in enumerate(places(world.agents)):
+        standing = describe_place(seat, place, labels[place.row][place.col])
+        yield f"{standing}, {_hand(config, latent.rules, *windows[seat])}"
 
 
 def _hand(config: CleanupConfig, rules: Rules, older: int, newer: int) -> str:
@@ -166,13 +146,6 @@ def _labels(latent: Latent, world: World) -> list[list[Label]]:
     """What lies on each cell, also under agents."""
     codes = np.stack([np.asarray(x) for x in (world.item, world.colour, latent.layout)], axis=-1)
     return [[cell_label(*code) for code in row] for row in codes.tolist()]
-
-
-def _places(world: World) -> list[tuple[int, int, Heading]]:
-    """Row, column and heading of each agent."""
-    positions = np.asarray(world.agents.position).tolist()
-    headings = np.asarray(world.agents.heading).tolist()
-    return [(row, col, Heading(h)) for (row, col), h in zip(positions, headings, strict=True)]
 
 
 def _station(tool: int) -> Label:
