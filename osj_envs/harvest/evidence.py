@@ -71,12 +71,13 @@ def update(
     after = watching.look(config, window, next_observation)
     watches = watching.at_start(evidence.watches, own, before)
     change = watching.compare(config, watches, own, action, outcome, before, after, now)
+    returns, stages = watching.count(config, evidence.returns, evidence.stages, watches, change)
     pay, eaten = _paid(config, evidence, outcome)
     return Evidence(
         pay=pay,
         eaten=eaten,
-        returns=watching.add_returns(config, evidence.returns, watches, change),
-        stages=watching.add_stages(evidence.stages, watches, change),
+        returns=returns,
+        stages=stages,
         watches=watching.watch(watches, change),
     )
 

@@ -16,7 +16,6 @@ Every function is for one agent; callers vmap over agents. What counts as certai
 """
 
 import functools
-import math
 from typing import TypeVar
 
 import jax
@@ -153,7 +152,10 @@ BARE = 1 + STAGES
 """`Seen.tree` without an apple."""
 _UNSEEN = 16
 """What a cell out of view adds to the number of apples near."""
-_NO_BIN = 255
+_BINS = 256
+"""Bins that a byte tells apart."""
+_CELLS = 2**16
+"""More cells than a map has that fit a step's sum of two."""
 _SPAN = range(-NEIGHBOUR_DISTANCE, NEIGHBOUR_DISTANCE + 1)
 _NEAR = tuple((r, c) for r in _SPAN for c in _SPAN if 0 < abs(r) + abs(c) <= NEIGHBOUR_DISTANCE)
 _BESIDE = ((-1, 0), (0, 1), (1, 0), (0, -1))
@@ -238,49 +240,34 @@ def compare(
     return Change(before=before, after=after, meal=meal, lost=lost, now=now)
 
 
-def add_returns(
-    config: HarvestConfig, returns: Returns, watches: Watches, change: Change
-) -> Returns:
-    """The returns with those of a step, and with the chance it gave to see one.
+def count(
+    config: HarvestConfig, returns: Returns, stages: Stages, watches: Watches, change: Change
+) -> tuple[Returns, Stages]:
+    """The returns and stages with what a step brought.
 
     Args:
         config: the game.
         returns: before the step.
+        stages: before the step.
         watches: before the step.
         change: the step.
     """
-    before, after, came = change.before, change.after, change.came
-    near = _sum_around(before.apple + jnp.uint8(_UNSEEN) * before.hidden, _NEAR)
-    hung = near % _UNSEEN
-    is_sure = (near < _UNSEEN) | (hung >= NEARBY - 1)
-    stayed = before.bare & after.bare & ~after.other & ~change.meal
-    exposed = (came | stayed) & ~before.taken & is_sure & (watches.kind >= OPEN)
-    kind = watches.kind - jnp.uint8(OPEN)
-    column = kind * jnp.uint8(NEARBY) + jnp.minimum(hung, NEARBY - 1)
-    by_loss = jnp.where(came & (watches.kind >= OPEN), kind, _NO_BIN), (config.colours, LOSSES)
-    by_nearby = jnp.where(exposed, column, _NO_BIN), (config.colours, LOSSES, NEARBY)
+    near = _sum_around(change.before.apple + jnp.uint8(_UNSEEN) * change.before.hidden, _NEAR)
+    hung = (near % _UNSEEN).astype(jnp.int32)
+    timed = jnp.where(change.came | _stage_ended(change), watches.kind, jnp.uint8(0))
+    kinds = OPEN + config.colours * LOSSES
+    number, around = _sum_pairs(timed, kinds, hung)
+    steps = _sum_by(timed, kinds, change.now - watches.since.astype(jnp.int32))
+    exposed, came = _exposed(config, watches, change, near)
+    by_loss, by_nearby = (config.colours, LOSSES), (config.colours, LOSSES, NEARBY)
     more = Returns(
-        count=_sum_by(*by_loss, came),
-        steps=_sum_by(*by_loss, change.now - watches.since.astype(jnp.int32)),
-        around=_sum_by(*by_loss, hung),
-        exposed=_sum_by(*by_nearby, exposed),
-        exposed_count=_sum_by(*by_nearby, came),
+        count=number[OPEN:].reshape(by_loss),
+        steps=steps[OPEN:].reshape(by_loss),
+        around=around[OPEN:].reshape(by_loss),
+        exposed=exposed.reshape(by_nearby),
+        exposed_count=came.reshape(by_nearby),
     )
-    return _added(returns, more)
-
-
-def add_stages(stages: Stages, watches: Watches, change: Change) -> Stages:
-    """The stages timed, with those that ended in a step; `watches` is from before it."""
-    before, after = change.before, change.after
-    turned_or_rotted = after.apple | (change.lost == Lost.ROTTED)
-    ended = before.apple & (after.tree == before.tree + 1) & turned_or_rotted
-    is_timed = ended & (watches.kind == before.tree)
-    by_stage = jnp.where(is_timed, before.tree - jnp.uint8(1), _NO_BIN), (STAGES,)
-    more = Stages(
-        count=_sum_by(*by_stage, is_timed),
-        steps=_sum_by(*by_stage, change.now - watches.since.astype(jnp.int32)),
-    )
-    return _added(stages, more)
+    return _added(returns, more), _added(stages, Stages(number[1:OPEN], steps[1:OPEN]))
 
 
 def watch(watches: Watches, change: Change) -> Watches:
@@ -331,6 +318,28 @@ def _still_waits(watches: Watches, change: Change) -> Bool[Array, "height width"
     return (watches.kind >= OPEN) & ~visited & ~(is_rotted & after.hidden)
 
 
+def _stage_ended(change: Change) -> Bool[Array, "height width"]:
+    """Where an apple turned, or rotted."""
+    before, after = change.before, change.after
+    goes_on = after.apple | (change.lost == Lost.ROTTED)
+    return before.apple & (after.tree == before.tree + 1) & goes_on
+
+
+def _exposed(
+    config: HarvestConfig, watches: Watches, change: Change, near: UInt8[Array, "height width"]
+) -> tuple[Int32[Array, "columns"], Int32[Array, "columns"]]:
+    """`Returns.exposed` and `exposed_count` of a step, flat."""
+    before, after = change.before, change.after
+    hung = near % _UNSEEN
+    is_sure = (near < _UNSEEN) | (hung >= NEARBY - 1)
+    stayed = before.bare & after.bare & ~after.other & ~change.meal
+    exposed = (change.came | stayed) & ~before.taken & is_sure & (watches.kind >= OPEN)
+    column = (watches.kind - OPEN) * NEARBY + jnp.minimum(hung, NEARBY - 1)
+    columns = config.colours * LOSSES * NEARBY
+    bins = jnp.where(exposed, column, jnp.uint8(columns))
+    return _sum_pairs(bins, columns, change.came.astype(jnp.int32))
+
+
 def _added(sums: _Sums, more: _Sums) -> _Sums:
     """The sums with more; an entry of which any number would leave uint16 stays as it is."""
     total = jax.tree.map(lambda old, new: old.astype(jnp.int32) + new, sums, more)
@@ -345,13 +354,20 @@ def _added(sums: _Sums, more: _Sums) -> _Sums:
     return jax.tree.map(keep, sums, total)
 
 
+def _sum_pairs(
+    bins: UInt8[Array, "height width"], size: int, values: Int32[Array, "height width"]
+) -> tuple[Int32[Array, "size"], Int32[Array, "size"]]:
+    """How many cells each bin has, and the sum of their small values: two sums in one word."""
+    total = _sum_by(bins, size, 1 + values * _CELLS)
+    return total % _CELLS, total // _CELLS
+
+
 def _sum_by(
-    bins: UInt8[Array, "height width"], shape: tuple[int, ...], values: Array
-) -> Int32[Array, "*shape"]:
-    """The values summed by bin, row-major; those of bins that do not exist are left out."""
-    total = jnp.zeros(math.prod(shape), jnp.int32)
-    cells = values.reshape(-1).astype(jnp.int32)
-    return total.at[bins.reshape(-1)].add(cells, mode="drop").reshape(shape)
+    bins: UInt8[Array, "height width"], size: int, values: Int32[Array, "height width"]
+) -> Int32[Array, "size"]:
+    """The values summed by bin; those of bins from `size` on are left out."""
+    total = jnp.zeros(_BINS, jnp.int32)
+    return total.at[bins.reshape(-1)].add(values.reshape(-1), mode="promise_in_bounds")[:size]
 
 
 def _sum_around(
