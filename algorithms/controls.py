@@ -67,7 +67,7 @@ def make_matches(
         matches["memory_wiped"] = wiped
     other: Split = "held_out" if split == "train" else "train"
     matches[f"{other}_split"] = Match(f"agent, {_words(other)}", policy, env, other, wipes)
-    rolls = load_seats("random", env.num_agents)
+    rolls = load_seats("random", env)
     matches["random"] = Match(f"random, {_words(split)}", rolls, env, split)
     training = make_env(config.env, is_training=True, auto_reset=False)
     where = f"{_words(split)} laid as in training"
@@ -95,10 +95,10 @@ def play(match: Match, problem_seeds: range, seed: int = 0) -> Metrics:
     return summarise(match.env.game, record, seed)
 
 
-def load_seats(name: str, num_agents: int) -> Roster:
-    """The players of `configs/seats/<name>.yaml`."""
+def load_seats(name: str, env: MultiTrial) -> Roster:
+    """The players of `configs/seats/<name>.yaml` in an environment."""
     seats = OmegaConf.load(CONFIG_DIR / "seats" / f"{name}.yaml")
-    return make_roster(plain(seats), num_agents)
+    return make_roster(plain(seats), env)
 
 
 def _words(split: Split) -> str:

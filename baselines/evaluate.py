@@ -1,7 +1,8 @@
 """Evaluates scripted players: python baselines/evaluate.py env=cleanup policy=random [key=value].
 
-Prints a table, and the same figures as one JSON object in the last line. Configuration groups are
-the folders of `configs/`: env, and seats for a mixed roster. `--help` prints every key.
+Prints a table, and the same figures as one JSON object in the last line. A policy's options are
+given as policy_options.keep=2. Configuration groups are the folders of `configs/`: env, and seats
+for a mixed roster. `--help` prints every key and every policy.
 """
 
 import dataclasses
@@ -32,6 +33,7 @@ class EvaluationConfig:
     Attributes:
         env: the environment, as it is evaluated.
         policy: the player of every seat, by name.
+        policy_options: of that player; those that are None are its own defaults.
         seats: a roster in its place (see `configs/seats`).
         num_problems: problems played.
         first_problem: seed of the first; the others follow it.
@@ -44,6 +46,9 @@ class EvaluationConfig:
 
     env: Any
     policy: str = "random"
+    policy_options: dict[str, Any] = dataclasses.field(
+        default_factory=lambda: dict.fromkeys(registry.all_options())
+    )
     seats: Any = None
     num_problems: int = 256
     first_problem: int = 0
@@ -64,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         if {"-h", "--help"} & set(arguments):
-            print(__doc__, OmegaConf.to_yaml(_compose([])), sep="\n")
+            print(__doc__, OmegaConf.to_yaml(_compose([])), registry.listing(), sep="\n")
             return 0
         run(load_config(arguments))
     except (ConfigError, ValueError, TypeError) as error:
@@ -96,8 +101,7 @@ def run(config: EvaluationConfig) -> dict[str, Any]:
         rotate=config.rotate,
     )
     metrics = summarise(env.game, record, config.seed)
-    players = {"seats": config.seats} if config.seats else {"policy": config.policy}
-    result = {"env": env.name, **players, "split": config.split, **as_json(metrics)}
+    result = {"env": env.name, **_players(config), "split": config.split, **as_json(metrics)}
     print(table(metrics))
     print(json.dumps(result))
     return result
@@ -110,8 +114,19 @@ def _compose(arguments: Sequence[str]) -> Any:
 
 def _roster(config: EvaluationConfig, env: MultiTrial) -> Policy | Roster:
     if config.seats:
-        return make_roster(config.seats, env.num_agents)
-    return registry.make(config.policy, env)
+        return make_roster(config.seats, env)
+    return registry.make(config.policy, env, **_given_options(config))
+
+
+def _players(config: EvaluationConfig) -> dict[str, Any]:
+    """Who played, for the last line."""
+    if config.seats:
+        return {"seats": config.seats}
+    return {"policy": config.policy, "policy_options": _given_options(config)}
+
+
+def _given_options(config: EvaluationConfig) -> dict[str, Any]:
+    return {key: value for key, value in config.policy_options.items() if value is not None}
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Rosters from configuration: each player is named by the `_target_` of its factory."""
 
+import functools
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,34 +9,45 @@ from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 
 from osj_envs.seats import Policy
+from osj_envs.trials import MultiTrial
 
 
-def make_roster(seats: Mapping[str, Any], num_agents: int) -> list[Policy]:
+def make_roster(seats: Mapping[str, Any], env: MultiTrial) -> list[Policy]:
     """The players of a file of `configs/seats`.
 
     Args:
-        seats: one player for every seat, or under `players` a list of one for each. A player
-            names its factory as `_target_`, which is called with its other entries. Equal entries
+        seats: one player for every seat, or under `players` a list of one for each. Equal entries
             make one player, whose seats act in one batch.
-        num_agents: seats to fill.
+        env: what is played.
 
     Raises:
         ValueError: the list does not fit the seats, or a factory refused its entries.
     """
-    entries = list(seats.get("players") or [seats] * num_agents)
-    if len(entries) != num_agents:
+    entries = list(seats.get("players") or [seats] * env.num_agents)
+    if len(entries) != env.num_agents:
         raise ValueError(
-            f"The roster has {len(entries)} players for {num_agents} seats; set env.num_agents to "
-            f"{len(entries)}, or take another roster."
+            f"The roster has {len(entries)} players for {env.num_agents} seats; set "
+            f"env.num_agents to {len(entries)}, or take another roster."
         )
     distinct = [entry for place, entry in enumerate(entries) if entry not in entries[:place]]
-    built = [_build(entry) for entry in distinct]
+    built = [make_player(entry, env) for entry in distinct]
     return [built[distinct.index(entry)] for entry in entries]
 
 
-def _build(entry: Mapping[str, Any]) -> Policy:
+def make_player(entry: Mapping[str, Any], env: MultiTrial) -> Policy:
+    """One player.
+
+    Args:
+        entry: names its factory as `_target_`, which is called with the other entries, and with
+            the environment where it has a parameter `env`.
+        env: what is played.
+
+    Raises:
+        ValueError: there is no such factory, or it refused its entries.
+    """
     try:
-        policy: Policy = instantiate(dict(entry))
-    except InstantiationException as error:
+        factory: functools.partial[Policy] = instantiate({**entry, "_partial_": True})
+        takes_env = "env" in inspect.signature(factory.func).parameters
+        return factory(env=env) if takes_env else factory()
+    except (InstantiationException, TypeError) as error:
         raise ValueError(str(error.__cause__ or error).splitlines()[0]) from error
-    return policy

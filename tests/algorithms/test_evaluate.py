@@ -186,7 +186,7 @@ def ripe() -> MultiTrial:
 
 @pytest.fixture(scope="module")
 def of_random(ripe: MultiTrial) -> Metrics:
-    return play(Match("random", load_seats("random", 2), ripe, "held_out"), range(8))
+    return play(Match("random", load_seats("random", ripe), ripe, "held_out"), range(8))
 
 
 def test_the_random_control_is_random_play(of_random):
@@ -196,7 +196,7 @@ def test_the_random_control_is_random_play(of_random):
 
 
 def test_a_match_is_played_on_its_split(ripe, of_random):
-    in_training = play(Match("random", load_seats("random", 2), ripe, "train"), range(8))
+    in_training = play(Match("random", load_seats("random", ripe), ripe, "train"), range(8))
     returns = [each.estimates["return_by_trial"].value for each in (of_random, in_training)]
     assert (returns[0] != returns[1]).any()
 

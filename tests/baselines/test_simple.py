@@ -89,7 +89,7 @@ def test_a_player_of_another_game_is_unknown():
 @pytest.mark.parametrize("name", ["random", "stay", "one_random"])
 def test_the_rosters_on_disk_fill_the_seats(name):
     config = load_config([f"seats={name}"])
-    roster = make_roster(config.seats, 5)
+    roster = make_roster(config.seats, osj_envs.make("cleanup"))
     assert len(roster) == 5
     assert all(isinstance(policy, Policy) for policy in roster)
     assert len({id(policy) for policy in roster}) == (2 if name == "one_random" else 1)
@@ -98,12 +98,12 @@ def test_the_rosters_on_disk_fill_the_seats(name):
 def test_a_roster_of_another_size_is_refused():
     config = load_config(["seats=one_random"])
     with pytest.raises(ValueError, match="5 players for 3 seats"):
-        make_roster(config.seats, 3)
+        make_roster(config.seats, osj_envs.make("cleanup", num_agents=3))
 
 
 def test_a_factory_that_refuses_its_entries_is_one_sentence():
     with pytest.raises(ValueError, match="action"):
-        make_roster({"_target_": "baselines.simple.Stay"}, 2)
+        make_roster({"_target_": "baselines.simple.Stay"}, osj_envs.make("cleanup", num_agents=2))
 
 
 def test_the_program_prints_a_table_and_ends_with_the_figures_as_json(capsys):
@@ -168,3 +168,66 @@ def test_an_unknown_schema_or_file_is_a_config_error():
     assert (CONFIG_DIR / "baseline.yaml").exists()
     with pytest.raises(ConfigError):
         compose_config("no_such_file", [])
+
+
+@pytest.fixture
+def eater(monkeypatch):
+    """A privileged player of OpenCleanup with two options, in the registry."""
+
+    def make_eater(env, keep=3, radius=7):
+        return Stay(action=100 * keep + radius)
+
+    entry = registry.Entry(make_eater, games=("cleanup",), privileged=True)
+    monkeypatch.setitem(registry._ENTRIES, "eater", entry)
+
+
+@pytest.mark.usefixtures("eater")
+def test_options_reach_the_player():
+    env = osj_envs.make("cleanup", num_agents=2)
+    assert registry.make("eater", env) == Stay(action=307)
+    assert registry.make("eater", env, keep=2) == Stay(action=207)
+    config = load_config(["policy=eater", "policy_options.radius=4"])
+    assert config.policy_options == {"keep": None, "radius": 4}
+
+
+@pytest.mark.usefixtures("eater")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["policy=eater", "policy_options.kept=2"], "did you mean 'policy_options.keep'"),
+        (["policy=random", "policy_options.keep=2"], "random takes no options, so 'keep' is none"),
+        (["policy=eatr"], "did you mean 'eater'? Known are fair: random, stay; privileged: eater"),
+    ],
+)
+def test_a_wrong_option_is_one_clear_line(arguments, said, capsys):
+    assert main(arguments) == 2
+    told = capsys.readouterr().err.strip()
+    assert said in told
+    assert len(told.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("eater")
+def test_an_unknown_option_of_a_player_is_answered_with_the_nearest():
+    env = osj_envs.make("cleanup", num_agents=2)
+    with pytest.raises(ValueError, match="eater has no option 'radios'; did you mean 'radius'"):
+        registry.make("eater", env, radios=2)
+
+
+@pytest.mark.usefixtures("eater")
+def test_fair_and_privileged_players_are_listed_apart(capsys):
+    assert registry.list_names("cleanup", privileged=False) == ("random", "stay")
+    assert registry.list_names("cleanup", privileged=True) == ("eater",)
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert "  fair: random, stay\n  privileged: eater (keep, radius)" in text
+
+
+@pytest.mark.usefixtures("eater")
+def test_a_factory_is_given_the_environment_where_it_asks_for_it():
+    env = osj_envs.make("cleanup", num_agents=2)
+    entry = {"_target_": "baselines.registry.make", "name": "eater", "keep": 1}
+    assert make_roster(entry, env) == [Stay(action=107)] * 2
+    with pytest.raises(ValueError, match="no option 'kept'"):
+        make_roster({"_target_": "baselines.registry.make", "name": "eater", "kept": 1}, env)
+    with pytest.raises(ValueError, match="gone"):
+        make_roster({"_target_": "baselines.gone.Player"}, env)
