@@ -5,7 +5,9 @@ from jaxtyping import Bool
 
 from osj_envs.cleanup.types import World
 from osj_envs.grid.codes import Item
+from osj_envs.grid.text import places
 from osj_envs.rendering import figures, sprites
+from osj_envs.rendering.board import draw_agents, draw_cells
 from osj_envs.rendering.canvas import Cells, Picture, check_cell_pixels, join, over, overlay
 from osj_envs.rendering.palette import SHOT, agent_colour
 
@@ -33,7 +35,7 @@ def render_world(world: World, cell_pixels: int = 32, beams: Beams | None = None
     """
     check_cell_pixels(cell_pixels)
     item, colour = np.asarray(world.item), np.asarray(world.colour)
-    cells = _draw_board(item, colour, cell_pixels)
+    cells = draw_cells(draw_item, item, colour, cell_pixels)
     _draw_banks(cells, item, cell_pixels)
     if beams is not None:
         _draw_beams(cells, np.asarray(beams, bool), cell_pixels)
@@ -63,15 +65,6 @@ def draw_item(item: int, colour: int, cell_pixels: int, variant: int = 0) -> Pic
     raise ValueError(f"item {item} with colour {colour} does not exist in OpenCleanup.")
 
 
-def _draw_board(item: np.ndarray, colour: np.ndarray, cell_pixels: int) -> Cells:
-    rows, cols = np.indices(item.shape)
-    variant = (7 * rows + 5 * cols + rows * cols) % sprites.VARIANTS
-    codes = np.stack([item, colour, variant], axis=-1).reshape(-1, 3)
-    kinds, kind = np.unique(codes, axis=0, return_inverse=True)
-    tiles = np.stack([draw_item(int(i), int(c), cell_pixels, int(v)) for i, c, v in kinds])
-    return tiles[kind.reshape(item.shape)]
-
-
 def _draw_banks(cells: Cells, item: np.ndarray, cell_pixels: int) -> None:
     """A shore wherever water or waste borders on land."""
     wet = np.pad((item >= Item.WATER) & (item < Item.STATION), 1, constant_values=True)
@@ -95,10 +88,8 @@ def _draw_beams(cells: Cells, beams: Beams, cell_pixels: int) -> None:
 
 
 def _draw_agents(cells: Cells, world: World, cell_pixels: int) -> None:
-    positions = np.asarray(world.agents.position).tolist()
-    headings = np.asarray(world.agents.heading).tolist()
+    draw_agents(cells, world.agents, cell_pixels)
     windows = np.asarray(world.window).tolist()
-    for seat, (row, col) in enumerate(positions):
-        figure = figures.agent(cell_pixels, seat, headings[seat])
-        hand = figures.hand(cell_pixels, *windows[seat])
-        cells[row, col] = over(over(cells[row, col], figure), hand)
+    for place, window in zip(places(world.agents), windows, strict=True):
+        here = place.row, place.col
+        cells[here] = over(cells[here], figures.hand(cell_pixels, *window))

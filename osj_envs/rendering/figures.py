@@ -5,8 +5,8 @@ import functools
 from osj_envs.grid.names import agent_name
 from osj_envs.rendering.canvas import Canvas, Sprite
 from osj_envs.rendering.lettering import text_shape
-from osj_envs.rendering.palette import INK, SHOT, WHITE, Colour, agent_colour, mix
-from osj_envs.rendering.shapes import box, circle, grown, outline, polygon, turned, union
+from osj_envs.rendering.palette import FROST, INK, SHOT, WHITE, Colour, agent_colour, mix
+from osj_envs.rendering.shapes import box, circle, grown, line, outline, polygon, turned, union
 from osj_envs.rendering.sprites import badge_form, paint_badge
 
 _BODY = 0.3
@@ -38,6 +38,17 @@ def hand(pixels: int, older: int, newer: int) -> Sprite:
             canvas.paint(grown(badge_form(tool, place, _HAND_RADIUS), 0.04), WHITE)
             paint_badge(canvas, tool, place, _HAND_RADIUS)
     return canvas.sprite()
+
+
+@functools.lru_cache(maxsize=64)
+def frozen(pixels: int) -> Sprite:
+    """The ice over an agent that cannot act."""
+    block = box((0.5, 0.5), (0.45, 0.45), 0.08)
+    canvas = Canvas(pixels).paint(block, FROST, 0.3)
+    for x, y in ((0.1, 0.2), (0.5, 0.7)):
+        canvas.paint(line([(x, y + 0.3), (x + 0.4, y - 0.1)], 0.06), WHITE, 0.9)
+    canvas.paint(outline(block, 0.15), INK)
+    return canvas.paint(outline(block, 0.08), FROST).sprite()
 
 
 @functools.lru_cache(maxsize=512)

@@ -45,9 +45,9 @@ from osj_envs.rendering.shapes import (
 VARIANTS = 4
 """Ground, soil and water each come in this many drawings that mean the same."""
 
-_CENTRE = (0.5, 0.5)
-_EVERYWHERE = box(_CENTRE, (1.0, 1.0))
-_EDGE = outline(box(_CENTRE, (0.5, 0.5)), 0.03)
+CENTRE = (0.5, 0.5)
+EVERYWHERE = box(CENTRE, (1.0, 1.0))
+_EDGE = outline(box(CENTRE, (0.5, 0.5)), 0.03)
 
 # Places of one, two and three marks, and the radius of each.
 _MARK_PLACES: tuple[tuple[Point, ...], ...] = (
@@ -61,22 +61,22 @@ _MARK_RADII = (0.27, 0.19, 0.17)
 @functools.lru_cache(maxsize=64)
 def ground(pixels: int, variant: int = 0) -> Picture:
     """Open ground."""
-    return _tile(_meadow(pixels, variant))
+    return tile(_meadow(pixels, variant))
 
 
 @functools.lru_cache(maxsize=64)
 def spawn(pixels: int, variant: int = 0) -> Picture:
     """A cell on which agents start."""
     canvas = _meadow(pixels, variant)
-    canvas.paint(box(_CENTRE, (0.43, 0.43), 0.14), SLAB)
-    canvas.paint(outline(circle(_CENTRE, 0.25), 0.06), SPAWN_RING)
-    return _tile(canvas.paint(circle(_CENTRE, 0.08), SPAWN_RING))
+    canvas.paint(box(CENTRE, (0.43, 0.43), 0.14), SLAB)
+    canvas.paint(outline(circle(CENTRE, 0.25), 0.06), SPAWN_RING)
+    return tile(canvas.paint(circle(CENTRE, 0.08), SPAWN_RING))
 
 
 @functools.lru_cache(maxsize=64)
 def soil(pixels: int, variant: int = 0) -> Picture:
     """Orchard on which no apple hangs."""
-    return _tile(_field(pixels, variant))
+    return tile(_field(pixels, variant))
 
 
 @functools.lru_cache(maxsize=64)
@@ -90,20 +90,20 @@ def apple(pixels: int, variant: int = 0) -> Picture:
     canvas.paint(circle((0.38, 0.51), 0.07), WHITE, 0.75, 0.06)
     canvas.paint(line([(0.5, 0.42), (0.53, 0.24)], 0.07), STALK)
     canvas.paint(_leaf(), LEAF)
-    return _tile(canvas.paint(line([(0.58, 0.25), (0.76, 0.17)], 0.035), LEAF_LIGHT))
+    return tile(canvas.paint(line([(0.58, 0.25), (0.76, 0.17)], 0.035), LEAF_LIGHT))
 
 
 @functools.lru_cache(maxsize=64)
 def water(pixels: int, variant: int = 0) -> Picture:
     """River that is clean, or stream."""
-    return _tile(_ripples(pixels, variant))
+    return tile(_ripples(pixels, variant))
 
 
 @functools.lru_cache(maxsize=512)
 def waste(pixels: int, hue: int, shade: int) -> Picture:
     """Waste: its colour is the hue at its shade, its mark tells the hue, their number the shade."""
     colour = shade_colour(hue, shade)
-    blob = box(_CENTRE, (0.45, 0.45), 0.24)
+    blob = box(CENTRE, (0.45, 0.45), 0.24)
     canvas = _ripples(pixels, 0)
     canvas.paint(grown(blob, 0.02), mix(WATER, INK, 0.6), 0.7, 0.06)
     canvas.paint(blob, mix(colour, INK, 0.4))
@@ -112,7 +112,7 @@ def waste(pixels: int, hue: int, shade: int) -> Picture:
     ink = mix(colour, WHITE, 0.8) if shade == 2 else mix(colour, INK, 0.8)
     for place in _MARK_PLACES[shade]:
         canvas.paint(hue_mark(hue, place, _MARK_RADII[shade]), ink)
-    return _tile(canvas)
+    return tile(canvas)
 
 
 @functools.lru_cache(maxsize=512)
@@ -122,12 +122,12 @@ def station(pixels: int, tool: int) -> Picture:
     The card's frame has the tool's colour too, which is what an agent on the cell leaves free.
     """
     canvas = _meadow(pixels, 0)
-    card = box(_CENTRE, (0.43, 0.43), 0.1)
+    card = box(CENTRE, (0.43, 0.43), 0.1)
     canvas.paint(grown(card, 0.03), INK, 0.6, 0.08)
     canvas.paint(card, mix(tool_colour(tool), INK, 0.15))
     canvas.paint(grown(card, -0.085), CARD)
-    paint_badge(canvas, tool, _CENTRE, 0.3)
-    return _tile(canvas)
+    paint_badge(canvas, tool, CENTRE, 0.3)
+    return tile(canvas)
 
 
 @functools.lru_cache(maxsize=64)
@@ -178,33 +178,33 @@ def badge_form(tool: int, centre: Point, radius: float) -> Shape:
 
 
 def _meadow(pixels: int, variant: int) -> Canvas:
-    canvas = Canvas(pixels).paint(_EVERYWHERE, GRASS)
+    canvas = Canvas(pixels).paint(EVERYWHERE, GRASS)
     for x, y in _scattered(variant, count=3):
         blades = union(
             line([(x, y), (x - 0.05, y - 0.1)], 0.035), line([(x, y), (x + 0.05, y - 0.1)], 0.035)
         )
         canvas.paint(blades, GRASS_BLADE)
-    return _edged(canvas, GRASS_BLADE)
+    return edged(canvas, GRASS_BLADE)
 
 
 def _field(pixels: int, variant: int) -> Canvas:
-    canvas = Canvas(pixels).paint(_EVERYWHERE, SOIL)
+    canvas = Canvas(pixels).paint(EVERYWHERE, SOIL)
     for y in (0.2, 0.5, 0.8):
         canvas.paint(line([(0.1, y), (0.9, y)], 0.09), FURROW)
     for x, y in _scattered(variant, count=3):
         canvas.paint(circle((x, y), 0.035), SPROUT)
-    return _edged(canvas, FURROW)
+    return edged(canvas, FURROW)
 
 
 def _ripples(pixels: int, variant: int) -> Canvas:
-    canvas = Canvas(pixels).paint(_EVERYWHERE, WATER)
+    canvas = Canvas(pixels).paint(EVERYWHERE, WATER)
     for x, y in _scattered(variant, count=2):
         wave = [(x - 0.16, y), (x - 0.07, y - 0.05), (x + 0.04, y + 0.01), (x + 0.14, y - 0.04)]
         canvas.paint(line(wave, 0.05), WAVE)
-    return _edged(canvas, mix(WATER, INK, 0.25))
+    return edged(canvas, mix(WATER, INK, 0.25))
 
 
-def _edged(canvas: Canvas, colour: Colour) -> Canvas:
+def edged(canvas: Canvas, colour: Colour) -> Canvas:
     """A thin edge, so that cells can be counted."""
     return canvas.paint(_EDGE, colour, 0.8)
 
@@ -220,7 +220,8 @@ def _leaf() -> Shape:
     return lambda x, y: np.maximum(east(x, y), west(x, y))
 
 
-def _tile(canvas: Canvas) -> Picture:
+def tile(canvas: Canvas) -> Picture:
+    """The canvas as a picture that fills a cell, read-only so that it can be cached."""
     sprite = canvas.sprite()
     tile = over(np.zeros((*sprite.shape[:2], 3), np.uint8), sprite)
     tile.flags.writeable = False
