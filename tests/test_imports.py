@@ -27,6 +27,7 @@ LAYERS = (
     ("layouts",),
     ("dynamics",),
     ("observation",),
+    ("watches",),
     ("evidence",),
     ("text", "render"),
     ("legend",),
