@@ -5,6 +5,8 @@ times and the order (facts only). That an agent sent to a spawn cell faces any w
 trial's start, and that it goes to open ground where no spawn cell is free, is our choice.
 """
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 from flax import struct
@@ -116,16 +118,15 @@ def ripen(config: HarvestConfig, trees: Trees, draws: Draws) -> Trees:
     hanging = hangs(trees)
     age = trees.age + hanging.astype(jnp.uint8)
     rots = hanging & (age >= STAGES * trees.stage_steps)
-    return trees.replace(
+    return replace(
+        trees,
         lost=jnp.where(rots, jnp.uint8(Lost.ROTTED), trees.lost),
         age=age,
         delay=jnp.where(rots, _whole(config.rot_delay, draws.tree), trees.delay),
     )
 
 
-def regrow(
-    config: HarvestConfig, rules: Rules, before: World, trees: Trees, draws: Draws
-) -> Trees:
+def regrow(config: HarvestConfig, rules: Rules, before: World, trees: Trees, draws: Draws) -> Trees:
     """Bare cells of the board as the step begins get a new, unripe apple, unless someone is there.
 
     One that was eaten does by chance, the likelier the more apples hang near; one that rotted
@@ -168,7 +169,7 @@ def eat(
     eaten_stage = (meal * ripeness).sum(axis=1, dtype=jnp.int32)
     pay = _rule(rules.pay, config.pays, colour, eaten_stage)
     lost = jnp.where(meal.any(axis=0), jnp.uint8(Lost.EATEN) + ripeness, trees.lost)
-    return trees.replace(lost=lost), Meals(
+    return replace(trees, lost=lost), Meals(
         colour=jnp.where(eats, colour, NOTHING_EATEN),
         stage=jnp.where(eats, eaten_stage, NOTHING_EATEN),
         pay=jnp.where(eats, pay, 0.0),

@@ -56,7 +56,8 @@ class SlowCleanup:
     def step(self, world: SlowWorld, step: int, actions: Sequence[int], chance: Chance) -> SlowStep:
         """Plays one step, changing `world`."""
         self._grow_and_spawn(world, step, chance)
-        blocked = self._move(world, actions, chance)
+        size = self.config.height, self.config.width
+        blocked = slow_grid.move_all(world.agents, actions, chance.order, *size)
         reward = self._eat(world)
         before = [self._tool(agent) for agent in world.agents]
         picked_up = self._pick_up(world, actions)
@@ -97,25 +98,6 @@ class SlowCleanup:
                 self.dominant_hue if is_dominant else chance.hue,
                 chance.shade,
             )
-
-    def _move(self, world: SlowWorld, actions: Sequence[int], chance: Chance) -> list[bool]:
-        height, width = self.config.height, self.config.width
-        number = {cell: index for index, cell in enumerate(slow_grid.cells_of(height, width))}
-        targets = [
-            slow_grid.wanted_cell(agent.cell, action, height, width)
-            for agent, action in zip(world.agents, actions, strict=True)
-        ]
-        cells = [number[agent.cell] for agent in world.agents]
-        wanted = [number[target] for target in targets]
-        wins = slow_grid.winners(cells, wanted, chance.order)
-        moves = slow_grid.who_moves(cells, wanted, wins)
-        for agent, action, target, does in zip(world.agents, actions, targets, moves, strict=True):
-            agent.heading = slow_grid.turned(agent.heading, action)
-            agent.cell = target if does else agent.cell
-        return [
-            action in slow_grid.COMPASS and not does
-            for action, does in zip(actions, moves, strict=True)
-        ]
 
     def _eat(self, world: SlowWorld) -> list[float]:
         rewards = []

@@ -4,7 +4,7 @@ Written from the rules of the games and not from the fast code, to compare that 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from osj_envs.grid.codes import Action, Heading
 
@@ -83,6 +83,31 @@ def who_moves(cells: Sequence[int], wanted: Sequence[int], wins: Sequence[bool])
         if not more:
             return [a not in stays for a in agents]
         stays |= more
+
+
+class Walker(Protocol):
+    """An agent of a slow reference."""
+
+    cell: Cell
+    heading: int
+
+
+def move_all(
+    agents: Sequence[Walker], actions: Sequence[int], order: Sequence[int], height: int, width: int
+) -> list[bool]:
+    """Turns and moves all agents, changing them; returns who wanted to move and did not."""
+    number = {cell: index for index, cell in enumerate(cells_of(height, width))}
+    targets = [
+        wanted_cell(agent.cell, action, height, width)
+        for agent, action in zip(agents, actions, strict=True)
+    ]
+    cells = [number[agent.cell] for agent in agents]
+    wanted = [number[target] for target in targets]
+    moves = who_moves(cells, wanted, winners(cells, wanted, order))
+    for agent, action, target, does in zip(agents, actions, targets, moves, strict=True):
+        agent.heading = turned(agent.heading, action)
+        agent.cell = target if does else agent.cell
+    return [action in COMPASS and not does for action, does in zip(actions, moves, strict=True)]
 
 
 def beam(cell: Cell, heading: int, height: int, width: int) -> list[Cell | None]:
