@@ -16,7 +16,6 @@ from osj_envs.grid.beam import OFF_MAP, beam_cells
 from osj_envs.grid.codes import Action, Heading
 from osj_envs.grid.movement import Agents, covers, flat, move, sample_agents
 from osj_envs.harvest.constants import STAGES, HarvestConfig, Lost, Stage
-from osj_envs.harvest.observation import stage
 from osj_envs.harvest.types import (
     NOTHING_EATEN,
     Draws,
@@ -111,6 +110,12 @@ def step_world(
 def hangs(trees: Trees) -> Bool[Array, "trees"]:
     """Where an apple hangs."""
     return trees.lost == Lost.HANGING
+
+
+def stage(trees: Trees) -> UInt8[Array, "trees"]:
+    """How ripe each apple is; meaningless where none hangs."""
+    older = trees.age >= trees.stage_steps
+    return older.astype(jnp.uint8) + (trees.age >= 2 * trees.stage_steps)
 
 
 def ripen(config: HarvestConfig, trees: Trees, draws: Draws) -> Trees:

@@ -8,8 +8,9 @@ from jaxtyping import Array, Float, Int, UInt8
 
 from osj_envs.grid.codes import Heading, Item, Plane
 from osj_envs.grid.view import Window, egocentric_views
-from osj_envs.harvest.constants import HarvestConfig, Lost
-from osj_envs.harvest.types import Trees, World
+from osj_envs.harvest.constants import HarvestConfig
+from osj_envs.harvest.dynamics import hangs, stage
+from osj_envs.harvest.types import World
 from osj_envs.specs import BoxSpec
 from osj_envs.types import Clock, Observation
 
@@ -54,18 +55,11 @@ def observe(config: HarvestConfig, window: Window, world: World, clock: Clock) -
     return Observation(view=egocentric_views(window, item, colour, agents), own=encode_own(own))
 
 
-def stage(trees: Trees) -> UInt8[Array, "trees"]:
-    """How ripe each apple is; meaningless where none hangs."""
-    older = trees.age >= trees.stage_steps
-    return older.astype(jnp.uint8) + (trees.age >= 2 * trees.stage_steps)
-
-
 def board(
     config: HarvestConfig, world: World
 ) -> tuple[UInt8[Array, "height width"], UInt8[Array, "height width"]]:
     """`Item` codes of what is on each cell, and 1 + colour where a tree stands, else 0."""
-    hangs = world.trees.lost == Lost.HANGING
-    tree = jnp.where(hangs, Item.APPLE + stage(world.trees), Item.EMPTY_TREE).astype(jnp.uint8)
+    tree = jnp.where(hangs(world.trees), Item.APPLE + stage(world.trees), Item.EMPTY_TREE).astype(jnp.uint8)
     item = jnp.full(config.cells, Item.GROUND, jnp.uint8)
     item = item.at[world.layout.spawns].set(jnp.uint8(Item.SPAWN), unique_indices=True)
     item = item.at[world.layout.trees].set(tree, unique_indices=True)

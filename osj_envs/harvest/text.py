@@ -14,7 +14,7 @@ from osj_envs.grid.text import (
     places,
 )
 from osj_envs.harvest.constants import STAGES, HarvestConfig, Lost
-from osj_envs.harvest.dynamics import regrowth_chance
+from osj_envs.harvest.dynamics import regrowth_chance, stage
 from osj_envs.harvest.names import (
     COLOURS,
     apple_mark,
@@ -24,7 +24,7 @@ from osj_envs.harvest.names import (
     loss_name,
 )
 from osj_envs.harvest.names import STAGES as STAGE_NAMES
-from osj_envs.harvest.observation import board, stage
+from osj_envs.harvest.observation import board
 from osj_envs.harvest.types import Latent, Rules, Trees, World
 from osj_envs.types import Clock
 
