@@ -59,15 +59,14 @@ def board(
     config: HarvestConfig, world: World
 ) -> tuple[UInt8[Array, "height width"], UInt8[Array, "height width"]]:
     """`Item` codes of what is on each cell, and 1 + colour where a tree stands, else 0."""
-    tree = jnp.where(hangs(world.trees), Item.APPLE + stage(world.trees), Item.EMPTY_TREE).astype(jnp.uint8)
-    item = jnp.full(config.cells, Item.GROUND, jnp.uint8)
-    item = item.at[world.layout.spawns].set(jnp.uint8(Item.SPAWN), unique_indices=True)
-    item = item.at[world.layout.trees].set(tree, unique_indices=True)
-    colour = jnp.zeros(config.cells, jnp.uint8)
-    shown = world.tree_colour.astype(jnp.uint8) + jnp.uint8(1)
-    colour = colour.at[world.layout.trees].set(shown, unique_indices=True)
-    shape = (config.height, config.width)
-    return item.reshape(shape), colour.reshape(shape)
+    trees, layout = world.trees, world.layout
+    item = jnp.where(hangs(trees), jnp.uint8(Item.APPLE) + stage(trees), jnp.uint8(Item.EMPTY_TREE))
+    tree = item.astype(jnp.uint32) | ((world.tree_colour.astype(jnp.uint32) + 1) << 8)
+    board = jnp.full(config.cells, Item.GROUND, jnp.uint32)
+    for cells, words in ((layout.spawns, jnp.uint32(Item.SPAWN)), (layout.trees, tree)):
+        board = board.at[cells].set(words, unique_indices=True, mode="promise_in_bounds")
+    board = board.reshape(config.height, config.width)
+    return (board & 0xFF).astype(jnp.uint8), (board >> 8).astype(jnp.uint8)
 
 
 def encode_own(own: Own) -> Float[Array, "*agents features"]:
