@@ -12,6 +12,7 @@ from osj_envs.compose import CONFIG_DIR
 from osj_envs.env_config import make_env
 from osj_envs.evaluation import evaluate
 from osj_envs.metrics import Metrics, summarise
+from osj_envs.paired import Bounds, place
 from osj_envs.roster import make_roster
 from osj_envs.seats import Policy, Roster
 from osj_envs.trials import MultiTrial
@@ -37,6 +38,7 @@ class Match:
         env: what is played.
         split: where the latents come from.
         wipes: everything that is carried is wiped at every trial's start.
+        bounds: players between which its position is told.
     """
 
     title: str
@@ -44,6 +46,7 @@ class Match:
     env: MultiTrial
     split: Split
     wipes: bool = False
+    bounds: Bounds | None = None
 
 
 def make_matches(
@@ -84,15 +87,18 @@ def play(match: Match, problem_seeds: range, seed: int = 0) -> Metrics:
         problem_seeds: which problems.
         seed: of all chance beside the problems'.
     """
+    key = jax.random.key(seed)
     record = evaluate(
         match.env,
         match.policy,
-        jax.random.key(seed),
+        key,
         problem_seeds,
         split=match.split,
         wipe_at_trial=match.wipes,
     )
-    return summarise(match.env.game, record, seed)
+    bounds = match.bounds
+    further = [place(bounds, match.env, record, key, match.split)] if bounds else []
+    return summarise(match.env.game, record, seed, further)
 
 
 def load_seats(name: str, env: MultiTrial) -> Roster:

@@ -1,7 +1,8 @@
 """Evaluates a checkpoint: python algorithms/evaluate.py checkpoint=RUN_DIR [key=value ...].
 
 `checkpoint` is the folder of a run, or one of the folders in its `checkpoints`. The environment is
-that of the run; env.trial_length=300 changes it for this evaluation. Table, figure and numbers go
+that of the run; env.trial_length=300 changes it for this evaluation. bounds=harvest tells where the
+agent stands between two scripted players (a file of `configs/bounds`). Table, figure and numbers go
 into a new folder within the run's. The last line is one JSON object with all figures by name.
 `--help` prints every key with its value.
 """
@@ -18,13 +19,14 @@ from omegaconf import DictConfig, OmegaConf
 from algorithms import report
 from algorithms.checkpointing import Which, find_checkpoint, load_about
 from algorithms.config import TrainConfig, check_choice, check_range
-from algorithms.controls import make_matches
+from algorithms.controls import AGENT, make_matches
 from algorithms.policy import load_policy
 from algorithms.runs import new_folder
 from algorithms.serialisation import plain
 from osj_envs.compose import ConfigError, compose_config, to_record
 from osj_envs.devices import prepare_backend
 from osj_envs.env_config import env_schemas, make_env, read_env
+from osj_envs.paired import make_bounds
 from osj_envs.splits import check_split
 
 
@@ -39,6 +41,7 @@ class EvaluateConfig:
         split: where the problems' latents come from, one of `osj_envs.types.Split`.
         num_problems: problem seeds 0 up to this.
         controls: play the controls, too.
+        bounds: two players, between which the agent's position is told (see `configs/bounds`).
         seed: of all chance beside the problems'.
     """
 
@@ -48,6 +51,7 @@ class EvaluateConfig:
     split: str = "held_out"
     num_problems: int = 256
     controls: bool = True
+    bounds: Any = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -83,6 +87,9 @@ def evaluate_checkpoint(arguments: Sequence[str]) -> None:
     policy = load_policy(str(folder), env.game)
     run = run_of(folder)
     matches = make_matches(config, policy, check_split(asked.split), asked.controls)
+    if asked.bounds:
+        bounds = make_bounds(asked.bounds, env)
+        matches[AGENT] = dataclasses.replace(matches[AGENT], bounds=bounds)
     seeds = range(asked.num_problems)
     results = report.play_all(matches, seeds, asked.seed, run / "metrics.jsonl")
     output = new_folder(run, "evaluation")

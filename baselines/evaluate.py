@@ -1,8 +1,9 @@
 """Evaluates scripted players: python baselines/evaluate.py env=cleanup policy=random [key=value].
 
 Prints a table, and the same figures as one JSON object in the last line. A policy's options are
-given as policy_options.keep=2. Configuration groups are the folders of `configs/`: env, and seats
-for a mixed roster. `--help` prints every key and every policy.
+given as policy_options.keep=2. Configuration groups are the folders of `configs/`: env; seats for a
+mixed roster; bounds for the position between two other players, played on the same problems.
+`--help` prints every key and every policy.
 """
 
 import dataclasses
@@ -20,6 +21,7 @@ from osj_envs.devices import prepare_backend
 from osj_envs.env_config import env_schemas, make_env, read_env
 from osj_envs.evaluation import evaluate
 from osj_envs.metrics import as_json, summarise, table
+from osj_envs.paired import make_bounds, place
 from osj_envs.roster import make_roster
 from osj_envs.seats import Policy, Roster
 from osj_envs.splits import check_split
@@ -35,6 +37,7 @@ class EvaluationConfig:
         policy: the player of every seat, by name.
         policy_options: of that player; those that are None are its own defaults.
         seats: a roster in its place (see `configs/seats`).
+        bounds: two further players, between which the position is told (see `configs/bounds`).
         num_problems: problems played.
         first_problem: seed of the first; the others follow it.
         split: where the problems come from, `held_out`, `train` or `all`.
@@ -50,6 +53,7 @@ class EvaluationConfig:
         default_factory=lambda: dict.fromkeys(registry.all_options())
     )
     seats: Any = None
+    bounds: Any = None
     num_problems: int = 256
     first_problem: int = 0
     split: str = "held_out"
@@ -90,17 +94,21 @@ def load_config(arguments: Sequence[str]) -> EvaluationConfig:
 def run(config: EvaluationConfig) -> dict[str, Any]:
     """Plays, prints, and returns what the last line says."""
     env = make_env(read_env(config.env), is_training=False)
+    key, split = jax.random.key(config.seed), check_split(config.split)
+    roster = _roster(config, env)
+    bounds = make_bounds(config.bounds, env) if config.bounds else None
     record = evaluate(
         env,
-        _roster(config, env),
-        jax.random.key(config.seed),
+        roster,
+        key,
         range(config.first_problem, config.first_problem + config.num_problems),
         config.batch_size,
-        split=check_split(config.split),
+        split=split,
         wipe_at_trial=config.wipe_at_trial,
         rotate=config.rotate,
     )
-    metrics = summarise(env.game, record, config.seed)
+    further = [place(bounds, env, record, key, split)] if bounds else []
+    metrics = summarise(env.game, record, config.seed, further)
     result = {"env": env.name, **_players(config), "split": config.split, **as_json(metrics)}
     print(table(metrics))
     print(json.dumps(result))

@@ -74,7 +74,7 @@ def evaluate(
             record = jax.device_get(_play_batch(run, arrays, key, batch))
             records.append(jax.tree.map(lambda x, count=count: x[:count], record))
             advance(count)
-    whole: EpisodeRecord = jax.tree.map(lambda *parts: np.concatenate(parts), *records)
+    whole: Any = jax.tree.map(lambda *parts: np.concatenate(parts), *records)
     return dataclasses.replace(whole, problem_seed=seeds)
 
 

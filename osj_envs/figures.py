@@ -54,6 +54,11 @@ def mean_by_player(name: str, meaning: str, values: ArrayLike) -> Figure:
     return Figure(name, meaning, mean_of(np.asarray(values, np.float64).mean(axis=1)), "players")
 
 
-def step_or_nan(first_step: ArrayLike) -> np.ndarray:
-    """Steps as floats, NaN for what never happened."""
-    return np.where(np.equal(first_step, NEVER), np.nan, first_step)
+def ratio_by_player(name: str, meaning: str, total: ArrayLike, weight: ArrayLike) -> Figure:
+    """The ratio of two (problems, players) sums."""
+    return Figure(name, meaning, ratio_of(total, weight), "players")
+
+
+def step_or_nan(step: ArrayLike) -> np.ndarray:
+    """First or last steps as floats, NaN for what never happened."""
+    return np.where(np.equal(step, NEVER), np.nan, step)

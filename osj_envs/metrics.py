@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import io
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -49,15 +50,18 @@ class Metrics:
     estimates: dict[str, Estimate]
 
 
-def summarise(game: Environment, record: EpisodeRecord, seed: int = 0) -> Metrics:
+def summarise(
+    game: Environment, record: EpisodeRecord, seed: int = 0, further: Sequence[Figure] = ()
+) -> Metrics:
     """All figures of a game's records.
 
     Args:
         game: what was played.
         record: NumPy records, problems first.
         seed: of the bootstrap.
+        further: figures of the same problems that take more than one record.
     """
-    figures = (*common_figures(record), *_figures_of_game(game, record))
+    figures = (*common_figures(record), *_figures_of_game(game, record), *further)
     reported = {name: ratio for each in figures for name, ratio in each.reported().items()}
     problems, trials, players = record.returns.shape
     mean_return = record.returns.mean(axis=(1, 2))
@@ -86,8 +90,12 @@ def common_figures(record: EpisodeRecord) -> list[Figure]:
         ),
         mean_by_player("return_by_player", "return of each player", record.returns),
         *(
-            mean_by_trial(name, "by an agent's own record, at a trial's end", known)
-            for name, known in _knowledge(record).items()
+            mean_by_trial(name, "by an agent's own record, at a trial's end", known.mean(axis=-1))
+            for name, known in record.knowledge.items()
+        ),
+        *(
+            mean_by_player(f"{name}_by_player", "by each player's own record", known)
+            for name, known in record.knowledge.items()
         ),
     ]
 
@@ -131,10 +139,6 @@ def table(metrics: Metrics) -> str:
     meanings = [f"  {each.name:{longest}}  {each.meaning}" for each in metrics.figures]
     lines = [*page.getvalue().splitlines(), *meanings, "", *_notes(metrics)]
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _knowledge(record: EpisodeRecord) -> dict[str, np.ndarray]:
-    return {name: np.mean(known, axis=-1) for name, known in record.knowledge.items()}
 
 
 def _figures_of_game(game: Environment, record: EpisodeRecord) -> list[Figure]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
+from scipy.stats import rankdata
 
 LEVEL = 0.95
 """Of every confidence interval."""
@@ -106,6 +107,14 @@ def effective_number(values: ArrayLike) -> Float[np.ndarray, "*rest"]:
     """
     values = np.asarray(values, np.float64)
     return _divide(values.sum(axis=-1) ** 2, (values**2).sum(axis=-1))
+
+
+def rank_correlation(values: ArrayLike, others: ArrayLike) -> Float[np.ndarray, "*rest"]:
+    """Spearman's ρ over the last axis; NaN where either side is all equal."""
+    ranks = [rankdata(each, axis=-1) for each in (values, others)]
+    one, other = (each - each.mean(axis=-1, keepdims=True) for each in ranks)
+    spread = np.sqrt((one**2).sum(axis=-1) * (other**2).sum(axis=-1))
+    return _divide((one * other).sum(axis=-1), spread)
 
 
 def _columns(values: Values) -> Float[np.ndarray, "problems figures"]:

@@ -7,7 +7,14 @@ import pytest
 from scipy import stats
 
 from osj_envs import statistics
-from osj_envs.statistics import effective_number, estimate, gini, mean_of, ratio_of
+from osj_envs.statistics import (
+    effective_number,
+    estimate,
+    gini,
+    mean_of,
+    rank_correlation,
+    ratio_of,
+)
 
 
 def one(ratio, seed=0):
@@ -117,3 +124,17 @@ def test_measures_of_inequality_work_on_the_last_axis():
     values = np.array([[[1, 3], [2, 2]], [[0, 4], [0, 0]]])
     np.testing.assert_allclose(gini(values), [[0.25, 0], [0.5, np.nan]])
     np.testing.assert_allclose(effective_number(values), [[1.6, 2], [1, np.nan]])
+
+
+def test_the_rank_correlation_is_spearmans_with_ties_and_all():
+    rng = np.random.default_rng(0)
+    values, others = rng.integers(0, 4, (2, 30, 5))
+    wanted = [stats.spearmanr(*pair).statistic for pair in zip(values, others, strict=True)]
+    np.testing.assert_allclose(rank_correlation(values, others), wanted, atol=1e-12)
+    assert rank_correlation([1, 2, 9], [10, 400, 401]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 9], [0, -4, -5]) == pytest.approx(-1)
+
+
+def test_without_a_difference_there_is_no_correlation():
+    for values, others in (([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [4, 4, 4]), ([5], [5])):
+        assert math.isnan(rank_correlation(values, others))

@@ -2,21 +2,29 @@
 
 import numpy as np
 
-from osj_envs.figures import Figure, mean_by_player, mean_by_trial, ratio_by_trial, step_or_nan
+from osj_envs.figures import (
+    Figure,
+    mean_by_player,
+    mean_by_trial,
+    ratio_by_player,
+    ratio_by_trial,
+    step_or_nan,
+)
 from osj_envs.grid.metrics import apple_figures
 from osj_envs.records import EpisodeRecord
-from osj_envs.statistics import effective_number
+from osj_envs.statistics import effective_number, rank_correlation
 from osj_envs.tally import EARLY_STEPS
 
 
 def figures(record: EpisodeRecord) -> list[Figure]:
     """All figures of this game."""
-    return [*apple_figures(record), *_cleaning(record), *_tools(record)]
+    return [*apple_figures(record), *_cleaning(record), *_tools(record), *_know_how(record)]
 
 
 def _cleaning(record: EpisodeRecord) -> list[Figure]:
     """Who cleans how much, and when it starts. The credit for a cell is shared equally."""
     cleared, lightened = record.events["cleared"], record.events["lightened"]
+    of_player = np.sum(cleared, axis=1)
     team = np.sum(cleared, axis=-1)
     early = record.early_events["cleared"] + record.early_events["lightened"]
     first = step_or_nan(record.first_step["cleared"])
@@ -33,6 +41,12 @@ def _cleaning(record: EpisodeRecord) -> list[Figure]:
             np.sum(early, axis=-1),
         ),
         mean_by_player("tiles_cleared_by_player", "by each player", cleared),
+        ratio_by_player(
+            "cleaning_share_by_player",
+            "each player's part of the tiles cleared",
+            of_player,
+            np.broadcast_to(of_player.sum(axis=-1, keepdims=True), of_player.shape),
+        ),
     ]
 
 
@@ -54,4 +68,19 @@ def _tools(record: EpisodeRecord) -> list[Figure]:
         ratio_by_trial(
             "crafting_steps_per_cell", "steps to pick-ups, by tiles worked on", crafting, cells
         ),
+    ]
+
+
+def _know_how(record: EpisodeRecord) -> list[Figure]:
+    """Whether players that know more recipes pick up and switch more (paper, appendix C.4).
+
+    Spearman's ρ over the players of one trial, where both sides differ between them. A switch is
+    a working tool made that is another than the one held before it in the trial.
+    """
+    known, events = record.knowledge["recipes_known"], record.events
+    switches = np.maximum(events["tool_made"] - events["tool_remade"] - 1, 0)
+    meaning = "Spearman's ρ with recipes known, within a trial"
+    return [
+        mean_by_trial("pick_up_correlation", meaning, rank_correlation(known, events["picked_up"])),
+        mean_by_trial("tool_switch_correlation", meaning, rank_correlation(known, switches)),
     ]

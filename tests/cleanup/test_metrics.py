@@ -15,7 +15,7 @@ from osj_envs.tally import NEVER
 NAMES = ("apples", "cleared", "fired", "lightened", "picked_up", "tool_made", "tool_remade")
 
 
-def record(first=None, early=None, effort=None, **events) -> EpisodeRecord:
+def record(first=None, early=None, effort=None, known=None, **events) -> EpisodeRecord:
     """Two problems, two trials, three players; all that is not given is 0 or has not happened."""
     none = np.zeros((2, 2, 3))
     counts = {name: np.asarray(events.get(name, none), np.float32) for name in NAMES}
@@ -29,7 +29,7 @@ def record(first=None, early=None, effort=None, **events) -> EpisodeRecord:
         last_step=dict.fromkeys(NAMES, never),
         steps=np.full((2, 2), 9),
         trial_length=np.full(2, 9),
-        knowledge={"recipes_known": none},
+        knowledge={"recipes_known": none if known is None else np.asarray(known)},
         seat=np.zeros((2, 3), int),
     )
 
@@ -65,6 +65,28 @@ def test_tiles_are_the_teams_and_each_players():
     assert found["tiles_lightened_by_trial"] == [1.5, 1.5]
     assert found["tiles_cleared_by_player"] == [1.5, 0.125, 0.375]
     assert found["clear_trial_share"] == 0.75
+
+
+def test_each_player_has_a_share_of_all_that_was_cleared():
+    cleared = [[[2, 0, 1], [0, 0, 1]], [[0, 0.5, 0.5], [11, 0, 0]]]
+    found = values(record(cleared=cleared))
+    assert found["cleaning_share_by_player"] == [13 / 16, 0.5 / 16, 2.5 / 16]
+    assert found["cleaning_share_by_player_n"] == [2, 2, 2]
+    assert values(record())["cleaning_share_by_player"] == [None] * 3
+
+
+def test_know_how_goes_with_pick_ups_and_switches_within_a_trial():
+    known = [[[0, 1, 2], [1, 1, 1]], [[2, 1, 0], [0, 1, 2]]]
+    picked_up = [[[3, 5, 8], [1, 2, 3]], [[1, 2, 3], [7, 7, 7]]]
+    made = [[[3, 4, 1], [0, 0, 0]], [[0, 1, 2], [1, 0, 4]]]
+    remade = [[[2, 1, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 1]]]
+    # switches: 0 2 0, none, 0 0 1 and 0 0 2: whoever made one tool has not switched
+    found = values(record(known=known, picked_up=picked_up, tool_made=made, tool_remade=remade))
+    assert found["pick_up_correlation_by_trial"] == [0, None]
+    assert found["pick_up_correlation_by_trial_n"] == [2, 0]
+    tied = np.sqrt(3) / 2  # three ranks against two that are equal and one above
+    assert found["tool_switch_correlation_by_trial"] == pytest.approx([-tied / 2, tied], abs=1e-6)
+    assert found["recipes_known_by_player"] == [0.75, 1, 1.25]
 
 
 def test_effective_cleaners_are_those_of_trials_with_a_clear():
