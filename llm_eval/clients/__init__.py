@@ -1,0 +1,1 @@
+"""Language models behind one method, `Client.complete`, and what is wrapped around it."""

@@ -1,0 +1,44 @@
+"""From a configuration to a client with all its wrappers, in the order that they need."""
+
+from llm_eval.clients.base import Client
+from llm_eval.clients.budget import Budget, Budgeted
+from llm_eval.clients.config import ClientConfig
+from llm_eval.clients.limit import Limited, Limits
+from llm_eval.clients.recorded import Recorded, ReplyLog
+from llm_eval.clients.retry import Retry
+
+
+def make_client(config: ClientConfig) -> Client:
+    """The bare client of a provider, whose SDK is imported here and nowhere else.
+
+    Raises:
+        ValueError: its key is missing, or its script is unknown.
+        ModuleNotFoundError: its SDK is not installed.
+    """
+    if config.provider == "openai":
+        from llm_eval.clients.openai import OpenAIClient
+
+        return OpenAIClient(config)
+    if config.provider == "anthropic":
+        from llm_eval.clients.anthropic import AnthropicClient
+
+        return AnthropicClient(config)
+    from llm_eval.clients.scripted import make_scripted
+
+    return make_scripted(config)
+
+
+def wrap(
+    client: Client, config: ClientConfig, limits: Limits, budget: Budget, player: str
+) -> Client:
+    """A player's client: each attempt passes the endpoint's gate and is paid; failures are retried.
+
+    Money is set aside only while an attempt is in flight, and a waiting one holds no place.
+    """
+    paid = Budgeted(client, budget, player, config)
+    return Retry(Limited(paid, limits.gate(config)), config.retry)
+
+
+def record(client: Client, log: ReplyLog, seat: str, player: str) -> Client:
+    """A seat's client: what is recorded is neither asked, paid nor waited for again."""
+    return Recorded(client, log, seat, player)
