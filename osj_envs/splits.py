@@ -65,6 +65,15 @@ def split_size(split: str, space: int) -> int:
     return {"train": train, "held_out": space - train, "all": space}[split]
 
 
+def check_rank(rank: IntLike, space: int) -> None:
+    """Raises ValueError where `rank` is concrete and not one whole number from 0 to `space - 1`."""
+    if isinstance(rank, jax.core.Tracer):
+        return
+    number = np.asarray(rank)
+    if number.ndim or number.dtype.kind not in "iu" or not 0 <= number < space:
+        raise ValueError(f"rank is {rank}; it must be one whole number from 0 to {space - 1:,}.")
+
+
 def is_held_out(rank: IntLike, space: int) -> Bool[Array, "..."]:
     """Whether ranks of a space belong to held-out; those that don't belong to training.
 

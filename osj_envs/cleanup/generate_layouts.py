@@ -9,16 +9,13 @@ meandering river two cells wide, a stream that leaves it, an orchard grown away 
 stations in between, and spawn cells; what is not near the classic map is thrown away.
 """
 
-import argparse
 import dataclasses
-import itertools
 import pathlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import UInt8
-from rich.progress import track
 
 from osj_envs.cleanup.acceptance import (
     between,
@@ -29,6 +26,7 @@ from osj_envs.cleanup.acceptance import (
     station_chain,
 )
 from osj_envs.cleanup.constants import PAPER, CleanupConfig, Layout, Terrain
+from osj_envs.grid import pools
 from osj_envs.grid.layout import (
     Cell,
     Mask,
@@ -43,9 +41,6 @@ from osj_envs.types import Split
 
 POOL_SEED = 2026
 """Seed of the shipped layouts."""
-
-POOL_SIZES: dict[Split, int] = {"train": 1024, "held_out": 256}
-"""Layouts of each split that are shipped for the paper's map."""
 
 POOL_FILE = pathlib.Path(__file__).parent / "data" / "layouts.npz"
 """The shipped layouts: one uint8 array (layouts, height, width) for each split, by its name."""
@@ -62,7 +57,6 @@ _TRIES = 8
 _PATIENCE = 100
 """How many attempts are made with the river on one side before another side is drawn."""
 _MAX_ATTEMPTS = 1200
-_MAX_REPEATS = 100
 
 _EAST = 1
 
@@ -94,19 +88,8 @@ def generate_distinct(seed: int, config: CleanupConfig = PAPER) -> Iterator[Layo
     Raises:
         ValueError: where a map so small has no further layout, as far as one can tell.
     """
-    seen: set[bytes] = set()
-    repeats = 0
-    for index in itertools.count():
-        layout = generate(seed, index, config)
-        if layout.tobytes() not in seen:
-            seen.add(layout.tobytes())
-            repeats = 0
-            yield layout
-        elif (repeats := repeats + 1) > _MAX_REPEATS:
-            raise ValueError(
-                f"only {len(seen)} layouts of {config.height} x {config.width} were found; "
-                "make the map larger."
-            )
+    size = f"{config.height} x {config.width}"
+    return pools.distinct(lambda index: generate(seed, index, config), size)
 
 
 def generate_pools(
@@ -120,27 +103,12 @@ def generate_pools(
         config: the map.
         show: shows a progress bar with the time left.
     """
-    total = sum(sizes.values())
-    layouts = itertools.islice(generate_distinct(seed, config), total)
-    pool = np.stack(list(track(layouts, "layouts", total=total, disable=not show)))
-    ends = np.cumsum(list(sizes.values()))
-    return dict(zip(sizes, np.split(pool, ends[:-1]), strict=True))
+    return pools.cut(sizes, generate_distinct(seed, config), show)
 
 
 def main() -> None:
     """Writes the pools to a file, the same bytes for the same arguments."""
-    parser = argparse.ArgumentParser(description="Generates OpenCleanup's pools of layouts.")
-    parser.add_argument("--out", type=pathlib.Path, default=POOL_FILE, help="file to write (.npz)")
-    parser.add_argument("--seed", type=int, default=POOL_SEED)
-    parser.add_argument("--train", type=int, default=POOL_SIZES["train"], help="training layouts")
-    parser.add_argument(
-        "--held-out", type=int, default=POOL_SIZES["held_out"], help="held-out layouts"
-    )
-    options = parser.parse_args()
-    sizes: dict[Split, int] = {"train": options.train, "held_out": options.held_out}
-    pools = generate_pools(sizes, options.seed, show=True)
-    np.savez_compressed(options.out, allow_pickle=False, **pools)
-    print(f"wrote {options.train} + {options.held_out} layouts to {options.out}")
+    pools.write("OpenCleanup", POOL_FILE, POOL_SEED, generate_pools)
 
 
 def _attempt(rng: np.random.Generator, turns: int, config: CleanupConfig) -> Layout | None:

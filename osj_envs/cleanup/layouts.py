@@ -6,12 +6,10 @@ import numpy as np
 from jaxtyping import UInt8
 
 from osj_envs.cleanup.constants import PAPER, CleanupConfig
-from osj_envs.cleanup.generate_layouts import POOL_FILE, POOL_SEED, POOL_SIZES, generate_pools
+from osj_envs.cleanup.generate_layouts import POOL_FILE, POOL_SEED, generate_pools
+from osj_envs.grid import pools
 from osj_envs.splits import check_split
 from osj_envs.types import Split
-
-SMALL_POOL_SIZES: dict[Split, int] = {"train": 64, "held_out": 16}
-"""Layouts of each split that are generated where the map is not the paper's."""
 
 _MAP_FIELDS = (
     "height",
@@ -46,11 +44,5 @@ def _map_only(config: CleanupConfig) -> CleanupConfig:
 @functools.cache
 def _load_pools(config: CleanupConfig) -> dict[Split, UInt8[np.ndarray, "layouts height width"]]:
     if config == _map_only(PAPER):
-        with np.load(POOL_FILE, allow_pickle=False) as file:
-            pools = {split: file[split] for split in POOL_SIZES}
-    else:
-        pools = generate_pools(SMALL_POOL_SIZES, POOL_SEED, config)
-    pools["all"] = np.concatenate(list(pools.values()))
-    for pool in pools.values():
-        pool.flags.writeable = False
-    return pools
+        return pools.with_all(pools.read(POOL_FILE))
+    return pools.with_all(generate_pools(pools.SMALL_POOL_SIZES, POOL_SEED, config))

@@ -16,7 +16,7 @@ from jaxtyping import Array, Int, Int32
 
 from osj_envs.cleanup.constants import PAPER, CleanupConfig
 from osj_envs.cleanup.types import HiddenTools, Rules
-from osj_envs.splits import SemanticSplit
+from osj_envs.splits import SemanticSplit, check_rank
 
 NOTHING = 0
 """The effect of a tool that does nothing."""
@@ -79,7 +79,7 @@ def unrank(rank: IntLike, config: CleanupConfig = PAPER) -> Rules:
     Raises:
         ValueError: if `rank` is concrete and out of range.
     """
-    _check_rank(rank, config)
+    check_rank(rank, num_rule_sets(config))
     left = config.pairs - np.arange(config.effects, dtype=np.int32)
     digits = jnp.asarray(rank, jnp.int32) // _place_values(config) % left
     recipes = digits
@@ -137,15 +137,6 @@ def _place_values(config: CleanupConfig) -> Int32[np.ndarray, "effects"]:
     places = range(1, config.effects + 1)
     values = [math.perm(config.pairs - place, config.effects - place) for place in places]
     return np.array(values, np.int32)
-
-
-def _check_rank(rank: IntLike, config: CleanupConfig) -> None:
-    if isinstance(rank, jax.core.Tracer):
-        return
-    last = num_rule_sets(config) - 1
-    number = np.asarray(rank)
-    if number.ndim or number.dtype.kind not in "iu" or not 0 <= number <= last:
-        raise ValueError(f"rank is {rank}; it must be one whole number from 0 to {last:,}.")
 
 
 def _check_rules(rules: Rules, config: CleanupConfig) -> None:
