@@ -7,7 +7,10 @@ from typing import Any
 
 from osj_envs.trials import MultiTrial
 
-_ENTRY_POINTS = {"cleanup": "osj_envs.cleanup.env:Cleanup"}
+_ENTRY_POINTS = {
+    "cleanup": "osj_envs.cleanup.env:Cleanup",
+    "harvest": "osj_envs.harvest.env:Harvest",
+}
 
 _PROTOCOL_OPTIONS = tuple(inspect.signature(MultiTrial.__init__).parameters)[2:]
 
