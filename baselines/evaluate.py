@@ -16,6 +16,7 @@ import jax
 from omegaconf import OmegaConf
 
 from baselines import registry
+from baselines.players import given, make_named, unset_options
 from osj_envs.compose import ConfigError, compose_config, to_record
 from osj_envs.devices import prepare_backend
 from osj_envs.env_config import env_schemas, make_env, read_env
@@ -34,7 +35,7 @@ class EvaluationConfig:
 
     Attributes:
         env: the environment, as it is evaluated.
-        policy: the player of every seat, by name.
+        policy: the player of every seat: a scripted policy's name, or `checkpoint:PATH`.
         policy_options: of that player; those that are None are its own defaults.
         seats: a roster in its place (see `configs/seats`).
         bounds: two further players, between which the position is told (see `configs/bounds`).
@@ -49,9 +50,7 @@ class EvaluationConfig:
 
     env: Any
     policy: str = "random"
-    policy_options: dict[str, Any] = dataclasses.field(
-        default_factory=lambda: dict.fromkeys(registry.all_options())
-    )
+    policy_options: dict[str, Any] = dataclasses.field(default_factory=unset_options)
     seats: Any = None
     bounds: Any = None
     num_problems: int = 256
@@ -123,18 +122,14 @@ def _compose(arguments: Sequence[str]) -> Any:
 def _roster(config: EvaluationConfig, env: MultiTrial) -> Policy | Roster:
     if config.seats:
         return make_roster(config.seats, env)
-    return registry.make(config.policy, env, **_given_options(config))
+    return make_named(config.policy, env, given(config.policy_options))
 
 
 def _players(config: EvaluationConfig) -> dict[str, Any]:
     """Who played, for the last line."""
     if config.seats:
         return {"seats": config.seats}
-    return {"policy": config.policy, "policy_options": _given_options(config)}
-
-
-def _given_options(config: EvaluationConfig) -> dict[str, Any]:
-    return {key: value for key, value in config.policy_options.items() if value is not None}
+    return {"policy": config.policy, "policy_options": given(config.policy_options)}
 
 
 if __name__ == "__main__":

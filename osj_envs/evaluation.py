@@ -1,5 +1,6 @@
 """Plays many problems on all devices, compiled once, and hands back NumPy records."""
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, UInt32
 
-from osj_envs.progress import progress_bar
+from osj_envs.progress import Advance, progress_bar
 from osj_envs.records import EpisodeRecord
 from osj_envs.rollout import Seats, group_seats, play
 from osj_envs.seats import Policy, Roster
@@ -36,6 +37,7 @@ def evaluate(
     split: Split = "held_out",
     wipe_at_trial: bool = False,
     rotate: bool = False,
+    advance: Advance | None = None,
 ) -> EpisodeRecord:
     """Plays every problem once.
 
@@ -54,6 +56,7 @@ def evaluate(
         wipe_at_trial: control: players forget everything at every trial's start.
         rotate: the seating shifts by one from each problem seed to the next, so that every
             player of a mixed roster sits everywhere.
+        advance: told of the problems that are done, in place of a bar of its own.
 
     Returns:
         NumPy records, problems first, in the order of `problem_seeds`.
@@ -69,11 +72,12 @@ def evaluate(
     run = _Run(env, frozen, places, check_split(split), wipe_at_trial, rotate, mesh)
     at_once = _batch_of_this_machine(mesh) if batch_size is None else batch_size
     records = []
-    with progress_bar("problems", len(seeds)) as advance:
+    bar = contextlib.nullcontext(advance) if advance else progress_bar("problems", len(seeds))
+    with bar as done:
         for batch, count in _batches(seeds, at_once, mesh.size):
             record = jax.device_get(_play_batch(run, arrays, key, batch))
             records.append(jax.tree.map(lambda x, count=count: x[:count], record))
-            advance(count)
+            done(count)
     whole: Any = jax.tree.map(lambda *parts: np.concatenate(parts), *records)
     return dataclasses.replace(whole, problem_seed=seeds)
 

@@ -117,13 +117,19 @@ def as_json(metrics: Metrics) -> dict[str, Any]:
         "num_problems": metrics.num_problems,
         "num_trials": metrics.num_trials,
         "num_agents": metrics.num_agents,
-        "return_sd": _plain(metrics.return_sd),
+        "return_sd": plain(metrics.return_sd),
     }
     for name, estimated in metrics.estimates.items():
-        values[name] = _plain(estimated.value)
-        values[f"{name}_ci"] = _plain(estimated.interval)
+        values[name] = plain(estimated.value)
+        values[f"{name}_ci"] = plain(estimated.interval)
         values[f"{name}_n"] = estimated.problems.tolist()
     return values
+
+
+def plain(values: Any) -> Any:
+    """Nested lists of floats, with None for NaN."""
+    rounded = np.round(np.asarray(values, np.float64), 6).tolist()
+    return _without_nan(rounded)
 
 
 def table(metrics: Metrics) -> str:
@@ -146,12 +152,6 @@ def _figures_of_game(game: Environment, record: EpisodeRecord) -> list[Figure]:
     if not package or importlib.util.find_spec(f"{package}.metrics") is None:
         return []
     return importlib.import_module(f"{package}.metrics").figures(record)
-
-
-def _plain(values: Any) -> Any:
-    """Nested lists of floats, with None for NaN."""
-    rounded = np.round(np.asarray(values, np.float64), 6).tolist()
-    return _without_nan(rounded)
 
 
 def _without_nan(value: Any) -> Any:

@@ -1,5 +1,10 @@
 """What is kept of an episode, whoever played it: the figures are made from this."""
 
+import dataclasses
+import pathlib
+from typing import Any
+
+import numpy as np
 from flax import struct
 from jaxtyping import Array, Float32, Int32, UInt32
 
@@ -35,3 +40,31 @@ class EpisodeRecord:
     knowledge: dict[str, Float32[Array, "*problems trials players"]]
     seat: Int32[Array, "*problems players"]
     problem_seed: UInt32[Array, "*problems"] | None = None
+
+
+_BY_NAME = ("events", "early_events", "effort", "first_step", "last_step", "knowledge")
+"""The fields that are dictionaries of arrays."""
+
+
+def save(path: pathlib.Path, record: EpisodeRecord) -> None:
+    """Writes NumPy records to an .npz file, which is there as a whole or not at all."""
+    fields = {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
+    arrays = {name: fields.pop(name) for name in tuple(fields) if name not in _BY_NAME}
+    arrays = {name: array for name, array in arrays.items() if array is not None}
+    for group, named in fields.items():
+        arrays |= {f"{group}/{name}": array for name, array in named.items()}
+    draft = path.with_name(f".{path.name}.draft")
+    with draft.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+    draft.replace(path)
+
+
+def load(path: pathlib.Path) -> EpisodeRecord:
+    """Undoes `save`."""
+    values: dict[str, Any] = {name: {} for name in _BY_NAME}
+    with np.load(path, allow_pickle=False) as arrays:
+        for key in arrays.files:
+            group, _, name = key.partition("/")
+            target, place = (values[group], name) if name else (values, key)
+            target[place] = arrays[key]
+    return EpisodeRecord(**values)

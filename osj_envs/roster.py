@@ -39,7 +39,7 @@ def make_player(entry: Mapping[str, Any], env: MultiTrial) -> Policy:
 
     Args:
         entry: names its factory as `_target_`, which is called with the other entries, and with
-            the environment where it has a parameter `env`.
+            what is played where it has a parameter `env` or `game`.
         env: what is played.
 
     Raises:
@@ -47,7 +47,8 @@ def make_player(entry: Mapping[str, Any], env: MultiTrial) -> Policy:
     """
     try:
         factory: functools.partial[Policy] = instantiate({**entry, "_partial_": True})
-        takes_env = "env" in inspect.signature(factory.func).parameters
-        return factory(env=env) if takes_env else factory()
+        offered = {"env": env, "game": env.game}
+        wanted = offered.keys() & inspect.signature(factory.func).parameters.keys() - entry.keys()
+        return factory(**{name: offered[name] for name in wanted})
     except (InstantiationException, TypeError) as error:
         raise ValueError(str(error.__cause__ or error).splitlines()[0]) from error
