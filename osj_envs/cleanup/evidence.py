@@ -87,13 +87,13 @@ def features(
     2. base_tools x effects: the same for the tool that picking up each base tool next would make;
     3. colours: the tool in hand on each colour, from shots at that very colour alone.
     """
-    by_effect = _by_effect(config, evidence)
+    verdicts = by_effect(config, evidence)
     newest = decode_own(config, observation.own).window[1]
-    by_last_two = by_effect.reshape(config.base_tools, config.base_tools, config.effects)
+    by_last_two = verdicts.reshape(config.base_tools, config.base_tools, config.effects)
     is_newest = jnp.arange(config.base_tools) == newest
     upcoming = jnp.where(is_newest[:, None, None], by_last_two, 0).sum(axis=0)
     in_hand = _verdict(_of_hand(config, evidence, observation))
-    parts = (by_effect, upcoming, in_hand)
+    parts = (verdicts, upcoming, in_hand)
     return jnp.concatenate([part.reshape(-1).astype(jnp.float32) for part in parts])
 
 
@@ -111,7 +111,18 @@ def paint(
 
 def recipes_known(config: CleanupConfig, evidence: Evidence) -> Int32[Array, ""]:
     """How many of the effects (hues + shades - 1) the agent has seen some tool have."""
-    return (_by_effect(config, evidence) > 0).any(axis=0).sum(dtype=jnp.int32)
+    return (by_effect(config, evidence) > 0).any(axis=0).sum(dtype=jnp.int32)
+
+
+def by_effect(config: CleanupConfig, evidence: Evidence) -> Int8[Array, "pairs effects"]:
+    """Each tool for each effect: 1 for works, -1 for does not, 0 for never tried.
+
+    Effects in the order of `rules`: the light waste of each hue, then each other shade, whatever
+    the hue.
+    """
+    verdict = _verdict(evidence.effect).reshape(config.pairs, config.hues, config.shades)
+    darker = jnp.sign(verdict[:, :, 1:].sum(axis=1, dtype=jnp.int8))
+    return jnp.concatenate([verdict[:, :, 0], darker], axis=1)
 
 
 def _hand(config: CleanupConfig, observation: Observation) -> Int32[Array, ""]:
@@ -132,10 +143,3 @@ def _verdict(effect: UInt8[Array, "*shape"]) -> Int8[Array, "*shape"]:
     """`Known` as 1 for works, -1 for does not, 0 for never tried."""
     tried = effect != Known.NEVER_TRIED
     return tried.astype(jnp.int8) - 2 * (effect == Known.NO_EFFECT)
-
-
-def _by_effect(config: CleanupConfig, evidence: Evidence) -> Int8[Array, "pairs effects"]:
-    """The verdict on each tool for each effect."""
-    verdict = _verdict(evidence.effect).reshape(config.pairs, config.hues, config.shades)
-    darker = jnp.sign(verdict[:, :, 1:].sum(axis=1, dtype=jnp.int8))
-    return jnp.concatenate([verdict[:, :, 0], darker], axis=1)
