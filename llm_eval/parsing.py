@@ -55,7 +55,7 @@ SENTENCES = {
 }
 
 THINK, END_THINK = "<think>", "</think>"
-"""Around thinking that some local servers leave in front of the answer; the first may be missing."""
+"""Around thinking that some local servers leave before the answer; the first may be missing."""
 
 JSON_LIKE = re.compile(r'\{\s*(?:["\'}]|\Z)|\[\s*\{')
 """How an object, or a list of objects, begins; other brackets are prose."""

@@ -1,7 +1,7 @@
 """Stops a run before it costs more than it may."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from llm_eval.clients.base import Client, Reply, Request
 from llm_eval.clients.config import ClientConfig
@@ -34,7 +34,7 @@ class Budget:
             self._allowed[TOTAL] = total
         self._spent = dict(spent or {})
         self._spent[TOTAL] = sum(self._spent.values())
-        self._held: dict[str, float] = {}
+        self._held: list[tuple[str, float]] = []
         self._settled = asyncio.Condition()
 
     @property
@@ -54,16 +54,17 @@ class Budget:
         """
         async with self._settled:
             while name := self._without_room(player, dollars, self._held):
-                if self._without_room(player, dollars, {}):
+                if self._without_room(player, dollars, []):
                     raise BudgetSpent(self._sentence(name, player, dollars))
                 await self._settled.wait()
-            _add(self._held, player, dollars)
+            self._held.append((player, dollars))
 
     async def settle(self, player: str, held: float, dollars: float) -> None:
         """Puts what a call cost in the place of what was set aside for it."""
         async with self._settled:
-            _add(self._held, player, -held)
-            _add(self._spent, player, dollars)
+            self._held.remove((player, held))
+            for name in (player, TOTAL):
+                self._spent[name] = self._spent.get(name, 0.0) + dollars
             self._settled.notify_all()
 
     def _sentence(self, name: str, player: str, dollars: float) -> str:
@@ -73,18 +74,16 @@ class Budget:
             "raise the budget and start the run again to go on."
         )
 
-    def _without_room(self, player: str, dollars: float, held: Mapping[str, float]) -> str | None:
+    def _without_room(
+        self, player: str, dollars: float, held: Sequence[tuple[str, float]]
+    ) -> str | None:
         """The player, or `TOTAL`, that the call could lead beyond its limit."""
         for name in (player, TOTAL):
-            used = self._spent.get(name, 0.0) + held.get(name, 0.0)
+            aside = sum(each for who, each in held if name in (who, TOTAL))
+            used = self._spent.get(name, 0.0) + aside
             if name in self._allowed and used + dollars > self._allowed[name]:
                 return name
         return None
-
-
-def _add(account: dict[str, float], player: str, dollars: float) -> None:
-    for name in (player, TOTAL):
-        account[name] = account.get(name, 0.0) + dollars
 
 
 class Budgeted:

@@ -31,7 +31,7 @@ def make_client(config: ClientConfig) -> Client:
 def wrap(
     client: Client, config: ClientConfig, limits: Limits, budget: Budget, player: str
 ) -> Client:
-    """A player's client: each attempt passes the endpoint's gate and is paid; failures are retried.
+    """A player's client: attempts pass the endpoint's gate and are paid; failures are retried.
 
     Money is set aside only while an attempt is in flight, and a waiting one holds no place.
     """

@@ -53,8 +53,8 @@ class OpenAIClient:
 
     def _read(self, answer: "ChatCompletion", seconds: float) -> Reply:
         config, usage = self._config, priced_usage(answer, self._config)
-        choices = getattr(answer, "choices", None)
-        error = getattr(answer, "error", None)
+        choices: Any = getattr(answer, "choices", None)
+        error: Any = getattr(answer, "error", None)
         if choices and error is None:
             error = getattr(choices[0], "error", None)
         if error is not None:
