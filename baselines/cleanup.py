@@ -84,15 +84,17 @@ class Habits:
         most_dirt: likewise, the most patient one.
         clean_enough: waste cells, by its own estimate, down to which it washes.
         curiosity: what finding a recipe is worth, in waste cells.
+        fancy: how far its taste counts: a tool that it likes best is worth more by this share.
         look_again: steps after which it wants another look at an orchard or river cell.
     """
 
     contribution: float | Float32[Array, ""] = 1.0
     duty_steps: float | Float32[Array, ""] = 50.0
-    least_dirt: float | Float32[Array, ""] = 2.0
-    most_dirt: float | Float32[Array, ""] = 10.0
-    clean_enough: float | Float32[Array, ""] = 1.0
+    least_dirt: float | Float32[Array, ""] = 4.0
+    most_dirt: float | Float32[Array, ""] = 12.0
+    clean_enough: float | Float32[Array, ""] = 3.5
     curiosity: float | Float32[Array, ""] = 20.0
+    fancy: float | Float32[Array, ""] = 1.0
     look_again: int | Int32[Array, ""] = 8
 
 
@@ -198,7 +200,7 @@ def choose(
         config, tools, own.window, board.item, effect, free, own.position, own.heading
     )
     walk = steps_to_stations(config, board, own.position)
-    pick = washing.next_pick(config, value * (1 + 0.2 * character.taste), own.window, walk)
+    pick = washing.next_pick(config, value * (1 + habits.fancy * character.taste), own.window, walk)
     station = (board.item == Item.STATION + pick) & free
     apple = (board.item == Item.RIPE_APPLE) & free
 

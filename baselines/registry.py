@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import osj_envs
-from baselines import simple
+from baselines import bounds, cleanup, harvest, oracle, roles, simple
 from osj_envs.compose import nearest
 from osj_envs.seats import Policy
 from osj_envs.trials import MultiTrial
@@ -29,7 +29,19 @@ class Entry:
 
 _ENTRIES = {
     "random": Entry(simple.make_random),
-    "stay": Entry(simple.make_stay, games=("cleanup",)),
+    "stay": Entry(simple.make_stay, games=("cleanup", "harvest")),
+    "harvester": Entry(cleanup.make_harvester, games=("cleanup",)),
+    "cleaner": Entry(cleanup.make_cleaner, games=("cleanup",)),
+    "oracle": Entry(oracle.make_oracle, games=("cleanup",), privileged=True),
+    "cooperator": Entry(roles.make_cooperator, games=roles.GAMES),
+    "defector": Entry(roles.make_defector, games=roles.GAMES),
+    "greedy": Entry(harvest.make_greedy, games=("harvest",)),
+    "patient": Entry(harvest.make_patient, games=("harvest",)),
+    "forager": Entry(harvest.make_forager, games=("harvest",)),
+    "full_greedy": Entry(bounds.make_full_greedy, games=("harvest",), privileged=True),
+    "full_patient": Entry(bounds.make_full_patient, games=("harvest",), privileged=True),
+    "steward": Entry(bounds.make_steward, games=("harvest",), privileged=True),
+    "fast_steward": Entry(bounds.make_fast_steward, games=("harvest",), privileged=True),
 }
 
 
