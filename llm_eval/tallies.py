@@ -7,6 +7,9 @@ from typing import Any
 
 from llm_eval.clients.base import Reply, Usage
 
+COUNTED = ("invalid", "failures")
+"""What is counted by kind."""
+
 
 @dataclasses.dataclass
 class Tally:
@@ -46,14 +49,13 @@ class Tally:
 
     def to_json(self) -> dict[str, Any]:
         """The tally in JSON types."""
-        fields = dataclasses.asdict(self)
-        counted = {name: dict(sorted(fields[name].items())) for name in ("invalid", "failures")}
-        return fields | counted
+        counted = {name: dict(sorted(getattr(self, name).items())) for name in COUNTED}
+        return vars(self) | counted | {"usage": dataclasses.asdict(self.usage)}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "Tally":
         """The tally that `to_json` wrote."""
-        counted = {name: collections.Counter(fields[name]) for name in ("invalid", "failures")}
+        counted = {name: collections.Counter(fields[name]) for name in COUNTED}
         return cls(**{**fields, **counted, "usage": Usage(**fields["usage"])})
 
 

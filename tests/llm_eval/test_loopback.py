@@ -15,7 +15,13 @@ from llm_eval.clients.base import Message, Reply, Request
 from llm_eval.clients.budget import Budget
 from llm_eval.clients.config import ClientConfig, Prices, RetryConfig
 from llm_eval.clients.connect import make_client, wrap
-from llm_eval.clients.errors import ClientError, FailureKind, FinalError, GaveUp, InfrastructureError
+from llm_eval.clients.errors import (
+    ClientError,
+    FailureKind,
+    FinalError,
+    GaveUp,
+    InfrastructureError,
+)
 from llm_eval.clients.limit import Limits
 from llm_eval.parsing import Invalid, InvalidKind, read_reply
 from llm_eval.replies import CleanupReply, schema_of
