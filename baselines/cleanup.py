@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float32, Int, Int32, UInt8
 from baselines import memory as memories
 from baselines import washing
 from baselines.memory import Memory, glance
-from baselines.paths import towards
+from baselines.paths import check_width, towards
 from baselines.washing import Aim, Tools
 from osj_envs.checks import check_share
 from osj_envs.cleanup.constants import CleanupConfig
@@ -262,6 +262,11 @@ def make_cleaner(env: MultiTrial, contribution: float = 1.0) -> Player:
 
 
 def make_player(env: MultiTrial, habits: Habits) -> Player:
-    """A player with these habits, for OpenCleanup."""
+    """A player with these habits, for OpenCleanup.
+
+    Raises:
+        ValueError: the map is too wide to find a way on.
+    """
     game: Any = env.game
+    check_width(game.config.width)
     return Player(config=game.config, view_window=game.window, habits=habits)

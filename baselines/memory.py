@@ -82,7 +82,8 @@ def update(
     renewed_item, renewed_colour = renew(memory.item, memory.colour)
     item = jnp.where(is_first_of_trial, renewed_item, memory.item)
     colour = jnp.where(is_first_of_trial, renewed_colour, memory.colour)
-    board, seen = chart(window, memory.item.shape, view, heading, position)
+    height, width = item.shape
+    board, seen = chart(window, (height, width), view, heading, position)
     return Memory(
         item=jnp.where(seen, board[..., Plane.ITEM], item),
         colour=jnp.where(seen, board[..., Plane.COLOUR], colour),

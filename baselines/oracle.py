@@ -3,14 +3,15 @@
 A bound, never a fair player. Source: our choice.
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax.numpy as jnp
 from flax import struct
 from jaxtyping import Array, Bool, Float32, Int
 
 from baselines import washing
-from baselines.cleanup import Board, Character, Habits, Player, choose, draw_character
+from baselines.cleanup import Board, Character, Habits, Player, choose, draw_character, make_player
+from baselines.washing import Tools
 from osj_envs.cleanup.constants import CleanupConfig
 from osj_envs.cleanup.observation import decode_own
 from osj_envs.cleanup.types import World
@@ -65,7 +66,7 @@ class Oracle:
         board = true_board(config, world, view.seat)
         tools = washing.tools_from_rules(config, latent.rules)
         mine = effects_of_seat(config, self.seats, view.seat)
-        tools = tools.replace(works=tools.works & mine)
+        tools = Tools(works=tools.works & mine, may_work=tools.may_work)
         effect = washing.needed_effect(config, board.item, board.colour)
         cells = jnp.where(mine, washing.count_needed(config, effect), 0).sum()
         alarm = self.first_alarm + self.next_alarm * (view.seat // config.shades)
@@ -94,6 +95,4 @@ def effects_of_seat(
 
 def make_oracle(env: MultiTrial) -> Oracle:
     """For OpenCleanup."""
-    game: Any = env.game
-    player = Player(config=game.config, view_window=game.window, habits=Habits())
-    return Oracle(player=player, seats=env.num_agents)
+    return Oracle(player=make_player(env, Habits()), seats=env.num_agents)

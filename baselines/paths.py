@@ -86,6 +86,12 @@ def reachable(
     return _unpack(reached, free.shape[1])
 
 
+def check_width(width: int) -> None:
+    """Raises ValueError where a board of so many columns cannot be searched."""
+    if width > MOST_COLUMNS:
+        raise ValueError(f"the board is {width} columns wide; at most {MOST_COLUMNS} fit a word.")
+
+
 _MOVES = (Action.NORTH, Action.SOUTH, Action.EAST, Action.WEST)
 
 
@@ -128,7 +134,7 @@ def _shift(rows: UInt32[Array, "height"], move: Action) -> UInt32[Array, "height
 
 def _pack(cells: Bool[Array, "height width"]) -> UInt32[Array, "height"]:
     """The cells of a row as bits, column 0 the lowest."""
-    _check_width(cells.shape[1])
+    check_width(cells.shape[1])
     bits = jnp.uint32(1) << jnp.arange(cells.shape[1], dtype=jnp.uint32)
     return jnp.where(cells, bits, jnp.uint32(0)).sum(axis=1, dtype=jnp.uint32)
 
@@ -139,11 +145,6 @@ def _unpack(rows: UInt32[Array, "height"], width: int) -> Bool[Array, "height wi
 
 
 def _one_cell(position: Int[Array, "2"], shape: tuple[int, ...]) -> UInt32[Array, "height"]:
-    _check_width(shape[1])
+    check_width(shape[1])
     bit = jnp.uint32(1) << position[1].astype(jnp.uint32)
     return jnp.where(jnp.arange(shape[0]) == position[0], bit, jnp.uint32(0))
-
-
-def _check_width(width: int) -> None:
-    if width > MOST_COLUMNS:
-        raise ValueError(f"the board is {width} columns wide; at most {MOST_COLUMNS} fit a word.")
