@@ -59,7 +59,7 @@ def describe_world(config: HarvestConfig, latent: Latent, world: World, clock: C
         "\n".join(_bare_trees(config, latent.rules, world)),
         "\n".join(_agents(config, world)),
     )
-    return "\n\n".join(blocks)
+    return "\n\n".join(filter(None, blocks))
 
 
 def draw_board(config: HarvestConfig, world: World) -> str:
@@ -141,16 +141,16 @@ def _timers(trees: Trees) -> list[int | None]:
 def _bare_trees(config: HarvestConfig, rules: Rules, world: World) -> Iterator[str]:
     """A line for each tree without an apple: where, how it lost it, and what may bring it back."""
     colours, timers = np.asarray(world.tree_colour).tolist(), _timers(world.trees)
-    near = np.asarray(config.neighbours) @ (np.asarray(world.trees.lost) == Lost.HANGING).astype(
-        int
-    )
+    hanging = (np.asarray(world.trees.lost) == Lost.HANGING).astype(int)
+    near = config.neighbours @ hanging
     chance = np.asarray(regrowth_chance(config, rules, world))
-    yield "bare trees"
+    if not hanging.all():
+        yield "bare trees"
     for tree, lost in enumerate(np.asarray(world.trees.lost).tolist()):
         if lost != Lost.HANGING:
             row, col = divmod(int(world.layout.trees[tree]), config.width)
             returns = (
-                f"back in {timers[tree]} steps"
+                f"back in {_steps(timers[tree])}"
                 if lost == Lost.ROTTED
                 else f"{near[tree]} apples near, back with chance {chance[tree]:g} a step"
             )
@@ -169,8 +169,12 @@ def _agents(config: HarvestConfig, world: World) -> Iterator[str]:
 
 
 def _waits(frozen: int, cooldown: int) -> str:
-    beam = f"cannot zap for {cooldown} steps" if cooldown else "can zap"
-    return f"frozen for {frozen} steps, {beam}" if frozen else beam
+    beam = f"cannot zap for {_steps(cooldown)}" if cooldown else "can zap"
+    return f"frozen for {_steps(frozen)}, {beam}" if frozen else beam
+
+
+def _steps(count: int | None) -> str:
+    return f"{count} step" if count == 1 else f"{count} steps"
 
 
 def _labels(config: HarvestConfig, world: World) -> list[list[Label]]:

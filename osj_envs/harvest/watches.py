@@ -15,6 +15,7 @@ Every function is for one agent; callers vmap over agents. What counts as certai
 - A stage is timed if its start, its end and all between is seen. A trial starts with new apples.
 """
 
+import dataclasses
 import functools
 from typing import TypeVar
 
@@ -130,7 +131,7 @@ class Change:
 
     Attributes:
         before: the map as the step began.
-        after: the map as it ended; the cell of the agent's own meal is bare, even out of view.
+        after: the map as it ended; the colour of the agent's own meal is known out of view too.
         meal: the cell on which the agent ate.
         lost: how a cell lost its apple (`Lost`), 0 where it did not or that is not certain.
         now: step of the trial that the later view shows.
@@ -155,7 +156,7 @@ _UNSEEN = 16
 _BINS = 256
 """Bins that a byte tells apart."""
 _CELLS = 2**16
-"""More cells than a map has that fit a step's sum of two."""
+"""As many cells as a map has at most, since a layout counts them in uint16."""
 _SPAN = range(-NEIGHBOUR_DISTANCE, NEIGHBOUR_DISTANCE + 1)
 _NEAR = tuple((r, c) for r in _SPAN for c in _SPAN if 0 < abs(r) + abs(c) <= NEIGHBOUR_DISTANCE)
 _BESIDE = ((-1, 0), (0, 1), (1, 0), (0, -1))
@@ -227,13 +228,8 @@ def compare(
 ) -> Change:
     """What a step changed, from the views before and after and the agent's own action."""
     meal = _meal(config, own, action, outcome)
-    after = Seen(
-        tree=jnp.where(meal, jnp.uint8(BARE), after.tree),
-        colour=jnp.where(meal, outcome.eaten_colour.astype(jnp.uint8), after.colour),
-        taken=after.taken,
-        other=after.other & ~meal,
-        hidden=after.hidden & ~meal,
-    )
+    colour = jnp.where(meal, outcome.eaten_colour.astype(jnp.uint8), after.colour)
+    after = dataclasses.replace(after, colour=colour)
     by_others = _losses(config, watches, before, after, now)
     by_self = (Lost.EATEN + outcome.eaten_stage).astype(jnp.uint8)
     lost = jnp.where(meal, by_self, by_others)
@@ -332,7 +328,7 @@ def _exposed(
     before, after = change.before, change.after
     hung = near % _UNSEEN
     is_sure = (near < _UNSEEN) | (hung >= NEARBY - 1)
-    stayed = before.bare & after.bare & ~after.other & ~change.meal
+    stayed = before.bare & after.bare & ~after.other
     exposed = (change.came | stayed) & ~before.taken & is_sure & (watches.kind >= OPEN)
     column = (watches.kind - OPEN) * NEARBY + jnp.minimum(hung, NEARBY - 1)
     columns = config.colours * LOSSES * NEARBY

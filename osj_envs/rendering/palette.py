@@ -24,7 +24,6 @@ WAVE: Colour = (148, 198, 240)
 BANK: Colour = (240, 228, 190)
 CARD: Colour = (246, 244, 238)
 SHOT: Colour = (255, 244, 150)
-BARK: Colour = (84, 60, 44)
 FROST: Colour = (214, 240, 252)
 SHEET: Colour = (252, 252, 250)
 

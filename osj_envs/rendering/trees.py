@@ -11,13 +11,13 @@ import numpy as np
 
 from osj_envs.rendering.canvas import Canvas, Picture
 from osj_envs.rendering.palette import (
-    BARK,
     INK,
     LEAF,
     LEAF_LIGHT,
     SOIL,
     STALK,
     WHITE,
+    Colour,
     hue_colour,
     mix,
 )
@@ -30,8 +30,8 @@ _SPOTS: tuple[Point, ...] = ((0.3, 0.47), (0.7, 0.47), (0.33, 0.76), (0.67, 0.76
 @functools.lru_cache(maxsize=64)
 def bare(pixels: int, hue: int) -> Picture:
     """A tree without its apple: nothing but the hue's mark."""
-    mark = hue_mark(hue, CENTRE, 0.19)
-    return tile(_bed(pixels, hue).paint(mark, mix(hue_colour(hue), INK, 0.55)))
+    mark = hue_mark(hue, CENTRE, 0.25)
+    return tile(_bed(pixels, hue).paint(mark, mix(hue_colour(hue), INK, 0.8)))
 
 
 @functools.lru_cache(maxsize=64)
@@ -39,11 +39,11 @@ def unripe(pixels: int, hue: int) -> Picture:
     """A small, pale apple under a large leaf."""
     colour = hue_colour(hue)
     canvas = _bed(pixels, hue)
-    body = circle((0.5, 0.6), 0.2)
-    canvas.paint(grown(body, 0.05), mix(colour, INK, 0.6))
-    canvas.paint(body, mix(colour, WHITE, 0.72))
-    canvas.paint(hue_mark(hue, (0.5, 0.6), 0.13), mix(colour, INK, 0.65))
-    canvas.paint(line([(0.5, 0.4), (0.5, 0.2)], 0.07), LEAF)
+    body = circle((0.5, 0.62), 0.25)
+    canvas.paint(grown(body, 0.05), mix(colour, INK, 0.7))
+    canvas.paint(body, mix(colour, WHITE, 0.85))
+    canvas.paint(hue_mark(hue, (0.5, 0.62), 0.16), mix(colour, INK, 0.7))
+    canvas.paint(line([(0.5, 0.4), (0.5, 0.18)], 0.07), LEAF)
     canvas.paint(_leaf((0.66, 0.22)), LEAF)
     return tile(canvas.paint(_leaf((0.34, 0.22)), LEAF_LIGHT))
 
@@ -56,7 +56,7 @@ def ripe(pixels: int, hue: int) -> Picture:
     body = _body()
     canvas.paint(grown(body, 0.07), WHITE)
     canvas.paint(body, colour)
-    canvas.paint(hue_mark(hue, (0.5, 0.57), 0.17), mix(colour, INK, 0.75))
+    canvas.paint(hue_mark(hue, (0.5, 0.57), 0.2), mix(colour, INK, 0.75))
     return tile(canvas.paint(line([(0.5, 0.33), (0.55, 0.14)], 0.09), STALK))
 
 
@@ -69,19 +69,29 @@ def overripe(pixels: int, hue: int) -> Picture:
     canvas.paint(grown(body, 0.06), INK)
     canvas.paint(body, mix(colour, INK, 0.6))
     canvas.paint(union(*(circle(spot, 0.055) for spot in _SPOTS)), light)
-    canvas.paint(hue_mark(hue, (0.5, 0.6), 0.14), light)
+    canvas.paint(hue_mark(hue, (0.5, 0.6), 0.17), light)
     return tile(canvas.paint(line([(0.5, 0.33), (0.55, 0.14)], 0.09), INK))
 
+
+_TINTS: tuple[tuple[Colour, float], ...] = (
+    (INK, 0.0),
+    (WHITE, 0.15),
+    (WHITE, 0.3),
+    (WHITE, 0.15),
+    (INK, 0.25),
+)
+"""What the soil of each hue is mixed with, and how much; they repeat after the last."""
 
 STAGES = (unripe, ripe, overripe)
 """The drawings of an apple by stage."""
 
 
 def _bed(pixels: int, hue: int) -> Canvas:
-    """Soil in a tree's colour."""
-    colour = hue_colour(hue)
-    canvas = Canvas(pixels).paint(EVERYWHERE, mix(mix(SOIL, colour, 0.6), WHITE, 0.2))
-    canvas.paint(outline(box(CENTRE, (0.46, 0.46), 0.06), 0.07), mix(colour, BARK, 0.2))
+    """Soil in a tree's colour, lighter or darker where two hues look alike to the colour-blind."""
+    towards, share = _TINTS[hue % len(_TINTS)]
+    soil = mix(mix(SOIL, hue_colour(hue), 0.6), towards, share)
+    canvas = Canvas(pixels).paint(EVERYWHERE, soil)
+    canvas.paint(outline(box(CENTRE, (0.46, 0.46), 0.06), 0.07), mix(soil, INK, 0.2))
     return edged(canvas, mix(SOIL, INK, 0.4))
 
 

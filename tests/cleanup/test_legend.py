@@ -5,16 +5,9 @@ from osj_envs.cleanup.constants import CleanupConfig
 from osj_envs.cleanup.legend import legend
 from osj_envs.cleanup.render import draw_item
 from osj_envs.grid.codes import Item
+from osj_envs.testing.vision import is_shown
 
 TINY = CleanupConfig(hues=2, shades=2, base_tools=2)
-
-
-def is_shown(sheet: np.ndarray, tile: np.ndarray) -> bool:
-    """Whether the sheet holds the tile, pixel for pixel."""
-    windows = np.lib.stride_tricks.sliding_window_view(sheet, tile.shape[:2], axis=(0, 1))
-    corners = np.argwhere((windows[..., 0, 0] == tile[0, 0]).all(axis=-1))
-    height, width, _ = tile.shape
-    return any((sheet[r : r + height, c : c + width] == tile).all() for r, c in corners)
 
 
 @pytest.mark.parametrize("size", [16, 32])

@@ -1,7 +1,4 @@
-"""Pictures are judged by colour difference: CIE 1976, in which 2.3 is just noticed side by side.
-
-Colour blindness is simulated after Machado, Oliveira and Fernandes (2009), at full severity.
-"""
+"""Pictures of OpenCleanup, judged by colour difference as people see it."""
 
 import itertools
 
@@ -13,34 +10,7 @@ from osj_envs.cleanup.types import World
 from osj_envs.grid.codes import Heading, Item
 from osj_envs.grid.movement import Agents
 from osj_envs.rendering.sprites import VARIANTS
-
-PLAINLY = 20.0
-"""A colour difference that nobody overlooks."""
-
-VISION = {
-    "full": np.eye(3),
-    "deuteranopia": np.array(
-        [
-            [0.367322, 0.860646, -0.227968],
-            [0.280085, 0.672501, 0.047413],
-            [-0.01182, 0.04294, 0.968881],
-        ]
-    ),
-    "protanopia": np.array(
-        [
-            [0.152286, 1.052583, -0.204868],
-            [0.114503, 0.786281, 0.099216],
-            [-0.003882, -0.048116, 1.051998],
-        ]
-    ),
-    "tritanopia": np.array(
-        [
-            [1.255528, -0.076749, -0.178779],
-            [-0.078411, 0.930809, 0.147602],
-            [0.004733, 0.691367, 0.3039],
-        ]
-    ),
-}
+from osj_envs.testing.vision import VISION, cell, difference, lab, least_difference
 
 WASTE = [(Item.WASTE + shade, 1 + hue) for hue in range(5) for shade in range(3)]
 STATIONS = [(Item.STATION + tool, 0) for tool in range(4)]
@@ -52,38 +22,6 @@ PLAIN = [
     (Item.WATER, 0),
 ]
 CODES = [*PLAIN, *WASTE, *STATIONS]
-
-
-def lab(picture: np.ndarray, vision: str = "full") -> np.ndarray:
-    """CIELAB of an sRGB picture as somebody sees it."""
-    share = picture / 255.0
-    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
-    linear = np.clip(linear @ VISION[vision].T, 0, 1)
-    to_xyz = np.array(
-        [
-            [0.4124564, 0.3575761, 0.1804375],
-            [0.2126729, 0.7151522, 0.072175],
-            [0.0193339, 0.119192, 0.9503041],
-        ]
-    )
-    xyz = linear @ to_xyz.T / to_xyz.sum(axis=1)
-    root = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz / (3 * (6 / 29) ** 2) + 4 / 29)
-    x, y, z = np.moveaxis(root, -1, 0)
-    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
-
-
-def difference(first: np.ndarray, second: np.ndarray, vision: str = "full") -> float:
-    """Share of the pixels that differ plainly."""
-    distance = np.linalg.norm(lab(first, vision) - lab(second, vision), axis=-1)
-    return float((distance > PLAINLY).mean())
-
-
-def least_difference(pictures: dict, vision: str = "full") -> tuple[float, tuple]:
-    """Of the most similar two, the difference and the names."""
-    return min(
-        (difference(pictures[a], pictures[b], vision), (a, b))
-        for a, b in itertools.combinations(pictures, 2)
-    )
 
 
 def make_world(
@@ -105,18 +43,6 @@ def make_world(
         window=np.array(windows or [(-1, -1)] * count, np.int32),
         last_tool=np.full(count, -1, np.int32),
     )
-
-
-def cell(picture: np.ndarray, row: int, col: int, size: int = 32) -> np.ndarray:
-    return picture[row * size : (row + 1) * size, col * size : (col + 1) * size]
-
-
-def test_the_colour_difference_is_that_of_the_standard():
-    white, black, red = (np.full((1, 1, 3), c, np.uint8) for c in (255, 0, (255, 0, 0)))
-    np.testing.assert_allclose(lab(white)[0, 0], [100, 0, 0], atol=0.02)
-    np.testing.assert_allclose(lab(red)[0, 0], [53.24, 80.09, 67.2], atol=0.02)
-    assert difference(white, black) == 1.0
-    assert difference(white, white) == 0.0
 
 
 @pytest.mark.parametrize(
