@@ -1,7 +1,8 @@
 """Figures from the records of episodes, for every game and every kind of player.
 
 A game adds its own in a module `metrics` beside its environment, with a function
-`figures(record: EpisodeRecord) -> list[Figure]`. Returns are individual ones throughout.
+`figures(game: Environment, record: EpisodeRecord) -> list[Figure]`. Returns are individual ones
+throughout.
 """
 
 import dataclasses
@@ -151,7 +152,7 @@ def _figures_of_game(game: Environment, record: EpisodeRecord) -> list[Figure]:
     package = type(game).__module__.rpartition(".")[0]
     if not package or importlib.util.find_spec(f"{package}.metrics") is None:
         return []
-    return importlib.import_module(f"{package}.metrics").figures(record)
+    return importlib.import_module(f"{package}.metrics").figures(game, record)
 
 
 def _without_nan(value: Any) -> Any:

@@ -32,6 +32,7 @@ LAYERS = (
     ("text", "render"),
     ("legend",),
     ("env",),
+    ("metrics",),
     ("__init__",),
 )
 LAYER_OF = {module: depth for depth, row in enumerate(LAYERS) for module in row}

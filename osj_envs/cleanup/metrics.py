@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from osj_envs.env import Environment
 from osj_envs.figures import (
     Figure,
     mean_by_player,
@@ -16,8 +17,9 @@ from osj_envs.statistics import effective_number, rank_correlation
 from osj_envs.tally import EARLY_STEPS
 
 
-def figures(record: EpisodeRecord) -> list[Figure]:
+def figures(game: Environment, record: EpisodeRecord) -> list[Figure]:
     """All figures of this game."""
+    del game  # the record says it all
     return [*apple_figures(record), *_cleaning(record), *_tools(record), *_know_how(record)]
 
 
