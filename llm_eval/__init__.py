@@ -1,1 +1,1 @@
-"""Language models as players of the environments of `osj_envs` (planned: nothing is here yet)."""
+"""Language models as players of the environments of `osj_envs`."""

@@ -59,6 +59,10 @@ class AnthropicClient:
         )
         return await ask(call, self._read, self._config, self._sdk_error, self._key)
 
+    async def close(self) -> None:
+        """Closes the connections, within the event loop that they were opened in."""
+        await self._sdk.close()
+
     def _read(self, answer: "Message", seconds: float) -> Reply:
         config, usage = self._config, priced_usage(answer, self._config)
         error = getattr(answer, "error", None)

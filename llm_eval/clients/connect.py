@@ -1,5 +1,7 @@
 """From a configuration to a client with all its wrappers, in the order that they need."""
 
+from typing import Protocol, Self, runtime_checkable
+
 from llm_eval.clients.base import Client
 from llm_eval.clients.budget import Budget, Budgeted
 from llm_eval.clients.config import ClientConfig
@@ -26,6 +28,50 @@ def make_client(config: ClientConfig) -> Client:
     from llm_eval.clients.scripted import make_scripted
 
     return make_scripted(config)
+
+
+class Endpoints:
+    """All that the games of a process ask: one bare client for each configuration, and the limits.
+
+    Use it as an asynchronous context manager around all games, in one event loop.
+    """
+
+    def __init__(self) -> None:
+        self._limits = Limits()
+        self._bare: dict[str, Client] = {}
+
+    def client(self, config: ClientConfig, budget: Budget, player: str) -> Client:
+        """A player's client, for all its seats in a run.
+
+        Args:
+            config: of the model.
+            budget: of the run.
+            player: who pays.
+
+        Raises:
+            ValueError: as `make_client`, or a limit or price does not fit.
+            ModuleNotFoundError: the provider's SDK is not installed.
+        """
+        name = config.model_dump_json()
+        if name not in self._bare:
+            self._bare[name] = make_client(config)
+        return wrap(self._bare[name], config, self._limits, budget, player)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        for client in self._bare.values():
+            if isinstance(client, Closable):
+                await client.close()
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A client that holds connections."""
+
+    async def close(self) -> None:
+        """Closes them."""
 
 
 def wrap(

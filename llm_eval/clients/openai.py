@@ -42,6 +42,9 @@ class OpenAIClient:
             timeout=config.timeout_seconds,
             max_retries=0,
         )
+        if config.base_url is not None:
+            # read from the environment, and nobody else's business
+            self._sdk.organization = self._sdk.project = None
 
     async def complete(self, request: Request) -> Reply:
         """Asks once; see `Client`."""
@@ -50,6 +53,10 @@ class OpenAIClient:
             model=body.pop("model"), messages=body.pop("messages"), extra_body=body
         )
         return await ask(call, self._read, self._config, self._sdk_error, self._key)
+
+    async def close(self) -> None:
+        """Closes the connections, within the event loop that they were opened in."""
+        await self._sdk.close()
 
     def _read(self, answer: "ChatCompletion", seconds: float) -> Reply:
         config, usage = self._config, priced_usage(answer, self._config)

@@ -14,7 +14,7 @@ import pytest
 from llm_eval.clients.base import Message, Reply, Request
 from llm_eval.clients.budget import Budget
 from llm_eval.clients.config import ClientConfig, Prices, RetryConfig
-from llm_eval.clients.connect import make_client, wrap
+from llm_eval.clients.connect import Endpoints, make_client
 from llm_eval.clients.errors import (
     ClientError,
     FailureKind,
@@ -22,7 +22,6 @@ from llm_eval.clients.errors import (
     GaveUp,
     InfrastructureError,
 )
-from llm_eval.clients.limit import Limits
 from llm_eval.parsing import Invalid, InvalidKind, read_reply
 from llm_eval.replies import CleanupReply, schema_of
 from tests.llm_eval.loopback import (
@@ -49,6 +48,10 @@ def api(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "sk-another")
+    monkeypatch.setenv("OPENAI_ORG_ID", "sk-another")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "sk-another")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-another")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-another")
     return str(request.param)
 
 
@@ -65,14 +68,22 @@ def ask_all(api: str, served: Served, turns: int, budget: Budget, **fields: Any)
     config = config_of(api, served, **fields)
 
     async def play() -> list[Reply]:
-        client = wrap(make_client(config), config, Limits(), budget, "p")
-        return [await client.complete(REQUEST) for _ in range(turns)]
+        async with Endpoints() as endpoints:
+            client = endpoints.client(config, budget, "p")
+            return [await client.complete(REQUEST) for _ in range(turns)]
 
     return asyncio.run(play())
 
 
-def ask_once(api: str, served: Served, **fields: Any) -> Reply:
-    return asyncio.run(make_client(config_of(api, served, **fields)).complete(REQUEST))
+def ask_once(api: str, served: Served, request: Request = REQUEST, **fields: Any) -> Reply:
+    async def ask() -> Reply:
+        client: Any = make_client(config_of(api, served, **fields))
+        try:
+            return await client.complete(request)  # type: ignore[no-any-return]
+        finally:
+            await client.close()
+
+    return asyncio.run(ask())
 
 
 def failure_of(call: Callable[[], object]) -> ClientError:
@@ -192,14 +203,27 @@ def test_one_action_a_turn_whatever_the_server_does(api: str):
 
 def test_calls_of_an_endpoint_share_its_limit(api: str):
     async def many(config: ClientConfig) -> None:
-        limits, budget = Limits(), Budget()
-        clients = [wrap(make_client(config), config, limits, budget, "p") for _ in range(3)]
-        await asyncio.gather(*(c.complete(REQUEST) for c in clients for _ in range(4)))
+        async with Endpoints() as endpoints:
+            configs = (config, config, config.model_copy(update={"model": "other"}))
+            clients = [endpoints.client(each, Budget(), "p") for each in configs]
+            await asyncio.gather(*(c.complete(REQUEST) for c in clients for _ in range(4)))
 
     with loopback(latency=0.03) as served:
         asyncio.run(many(config_of(api, served, max_in_flight=3)))
     assert served.most_at_once == 3
     assert len(served.bodies) == 12
+
+
+def test_connections_are_closed_and_shared(api: str):
+    async def twice(config: ClientConfig) -> list[Any]:
+        async with Endpoints() as endpoints:
+            for player in "pq":
+                await endpoints.client(config, Budget(), player).complete(REQUEST)
+            return list(endpoints._bare.values())
+
+    with loopback() as served:
+        (client,) = asyncio.run(twice(config_of(api, served)))
+    assert client._sdk.is_closed()
 
 
 @pytest.mark.parametrize("name", ["401", "403", "500", "bad_key_in_200", "hang_up"])
@@ -284,7 +308,6 @@ def test_the_request_holds_what_is_configured():
 def test_a_request_goes_before_the_configuration(api: str):
     request = Request("s", (Message("user", "u"),), max_tokens=5, sampling={"temperature": 0.1})
     with loopback() as served:
-        client = make_client(config_of(api, served, temperature=0.9, key_env="CANARY_KEY"))
-        asyncio.run(client.complete(request))
+        ask_once(api, served, request, temperature=0.9)
     assert served.bodies[0]["max_tokens"] == 5
     assert served.bodies[0]["temperature"] == 0.1

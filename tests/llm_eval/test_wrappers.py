@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import time
 import types
 from collections.abc import Coroutine
 from typing import Any
@@ -358,6 +359,12 @@ def test_a_script_is_counted_and_priced():
     assert reply.usage == Usage(100, 10, dollars=pytest.approx(120e-6))
     assert reply.model == "wander"
     assert reply.seconds == 0.0
+
+
+def test_a_script_takes_its_time():
+    started = time.monotonic()
+    run(Scripted(lambda request: "x", latency=0.03).complete(ask("x")))
+    assert time.monotonic() - started >= 0.03
 
 
 def test_a_table_that_is_used_up_says_so():

@@ -1,7 +1,7 @@
 """A game of nothing but replies, memory and records; run as a program it is killed again and again.
 
 `python -m tests.llm_eval.toy FOLDER SEED` plays into the folder, kills each attempt after a random
-time until one comes to its end, and prints how many it took.
+number of replies until one comes to its end, and prints how many were killed.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from llm_eval.clients.limit import Limits
 from llm_eval.clients.scripted import Answer, Scripted, wander
 from llm_eval.memory import Memory, RecentStep, add_step, edit_notes, end_trial, set_goal
 from llm_eval.parsing import Invalid, read_reply
-from llm_eval.records import Progress, RunFolder, StepRecord
+from llm_eval.records import REPLIES, Progress, RunFolder, StepRecord
 from llm_eval.replies import CleanupReply, Rewrite, schema_of
 from tests.llm_eval.fakes import failed
 
@@ -144,6 +144,11 @@ def prompt_of(seat: Seat, trial: int, step: int) -> str:
     return f"Seat {seat.number}, trial {trial}, step {step}: {memory}"
 
 
+def replies_in(path: pathlib.Path) -> int:
+    file = path / REPLIES
+    return file.read_bytes().count(b"\n") if file.exists() else 0
+
+
 def killed_until_done(path: pathlib.Path, seed: int) -> int:
     """How many attempts were killed before one came to its end."""
     rng, kills = random.Random(seed), 0
@@ -152,13 +157,14 @@ def killed_until_done(path: pathlib.Path, seed: int) -> int:
         if not child:
             asyncio.run(play(path))
             os._exit(0)
-        deadline = time.monotonic() + rng.uniform(0.01, 0.12)
-        while time.monotonic() < deadline or kills >= 15:
+        most = replies_in(path) + rng.randrange(12)
+        while replies_in(path) <= most:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
                 assert status == 0, f"The attempt after {kills} kills failed."
                 return kills
-            time.sleep(0.002)
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0, 0.005))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         kills += 1
