@@ -1,6 +1,7 @@
 """Where runs are, read from their folders while other processes write them."""
 
 import dataclasses
+import datetime
 import json
 import pathlib
 from collections.abc import Mapping, Sequence
@@ -52,10 +53,15 @@ def read_status(path: pathlib.Path) -> RunStatus:
 
 
 def status_table(runs: Sequence[RunStatus], root: pathlib.Path) -> Table:
-    """A line for each run: state, progress, returns, invalid replies, failures, tokens, dollars."""
+    """A line for each run: where it is, returns, invalid replies, failures, tokens, dollars.
+
+    Args:
+        runs: read from their folders, or by the process that plays them made of what it knows.
+        root: folder against which the runs are named.
+    """
     table = Table(box=None)
     headings = ("run", "state", "trial", "step", "returns", "replies", "invalid", "failures")
-    for heading in (*headings, "tokens in", "tokens out", "dollars"):
+    for heading in (*headings, "tokens in", "tokens out", "dollars", "left"):
         table.add_column(heading, overflow="fold")
     for run in runs:
         table.add_row(*_cells(run, root))
@@ -77,7 +83,15 @@ def _cells(run: RunStatus, root: pathlib.Path) -> list[str]:
     tokens = [whole.usage.input_tokens, whole.usage.output_tokens]
     state = f"{run.state}: {run.stopped}" if run.stopped and run.state == "stopped" else run.state
     dollars = f"{whole.dollars:.2f}" + (" + ?" if whole.unpriced else "")
-    return [name, state, *place, *(f"{each:,}" for each in counts + tokens), dollars]
+    numbers = [f"{each:,}" for each in counts + tokens]
+    return [name, state, *place, *numbers, dollars, _left(run)]
+
+
+def _left(run: RunStatus) -> str:
+    """The time that a run still takes; known only while it runs."""
+    if run.state != "running" or run.progress is None or run.progress.eta_seconds is None:
+        return "-"
+    return str(datetime.timedelta(seconds=round(run.progress.eta_seconds)))
 
 
 def _read(path: pathlib.Path) -> dict[str, Any]:

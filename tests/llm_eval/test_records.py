@@ -260,7 +260,9 @@ def test_status_tells_where_runs_are(tmp_path: pathlib.Path):
         client = Recorded(Scripted(lambda _: given), folder.replies, "seat 0", "p")
         await client.complete(ask("x"))
         folder.add_step(step_of(invalid="no_json"))
-        folder.write_progress(Progress(1, 5, 8, 400, [1.0, 2.5]), stopped="The budget is spent.")
+        folder.write_progress(
+            Progress(1, 5, 8, 400, [1.0, 2.5], 3723.4), stopped="The budget is spent."
+        )
 
     with open_run(tmp_path / "one") as folder:
         asyncio.run(answer(folder, reply))
@@ -276,11 +278,12 @@ def test_status_tells_where_runs_are(tmp_path: pathlib.Path):
     assert runs[0].tallies["p"].failures == {"overloaded": 1}
     assert runs[0].tallies["p"].invalid == {"no_json": 1}
     console = Console(width=150, record=True, file=io.StringIO())
-    console.print(status.status_table(runs, tmp_path))
+    console.print(status.status_table([running, *runs], tmp_path))
     lines = [" ".join(line.split()) for line in console.export_text().splitlines()]
-    assert "one done 2/5 9/400 1 2.5 1 1 1 1,200 50 1.25" in lines
-    assert "two stopped: The budget is spent. 2/5 9/400 1 2.5 1 1 0 100 5 0.00 + ?" in lines
-    assert "three begun - - - 0 0 0 0 0 0.00" in lines
+    assert "one running 2/5 9/400 1 2.5 1 1 1 1,200 50 1.25 1:02:03" in lines
+    assert "one done 2/5 9/400 1 2.5 1 1 1 1,200 50 1.25 -" in lines
+    assert "two stopped: The budget is spent. 2/5 9/400 1 2.5 1 1 0 100 5 0.00 + ? -" in lines
+    assert "three begun - - - 0 0 0 0 0 0.00 -" in lines
 
 
 def test_a_tally_survives_json():
