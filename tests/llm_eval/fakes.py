@@ -1,5 +1,7 @@
 """A clock that only waiting moves, and requests and replies of little content."""
 
+import asyncio
+from collections.abc import Coroutine
 from typing import Any
 
 from llm_eval.clients.base import Message, Reply, Request, Usage
@@ -22,6 +24,11 @@ class FakeTime:
 
     async def sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
+
+
+def run(task: Coroutine[Any, Any, Any]) -> Any:
+    """The result of a task, in an event loop of its own."""
+    return asyncio.run(task)
 
 
 def ask(text: str, **tags: Any) -> Request:
