@@ -4,16 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 from llm_eval.clients.base import Reply, Request, Usage
 from llm_eval.clients.config import ClientConfig, priced
-from llm_eval.clients.failures import ask, broken_reply, error_in_reply
+from llm_eval.clients.failures import broken_reply, error_in_reply
+from llm_eval.clients.sdk import SDKClient
 
 if TYPE_CHECKING:
     from anthropic.types import Message
 
 DEFAULT_URL = "https://api.anthropic.com"
-"""Stated, so that no environment variable leads the requests, and the key, elsewhere."""
-
-NO_KEY = "none"
-"""Sent where the endpoint asks for no key; without one the SDK looks for others."""
 
 FINISH = {
     "end_turn": "stop",
@@ -24,7 +21,7 @@ FINISH = {
 """Stop reasons whose name is different here."""
 
 
-class AnthropicClient:
+class AnthropicClient(SDKClient):
     """One Claude model; asks once, without retries.
 
     Args:
@@ -32,21 +29,13 @@ class AnthropicClient:
 
     Raises:
         ValueError: its key is missing.
-        ModuleNotFoundError: the SDK is not installed; `pip install "osj[llm]"`.
+        ModuleNotFoundError: the SDK is not installed.
     """
 
     def __init__(self, config: ClientConfig) -> None:
         import anthropic
 
-        self._config = config
-        self._key = config.key()
-        self._sdk_error = anthropic.AnthropicError
-        self._sdk = anthropic.AsyncAnthropic(
-            api_key=self._key.get_secret_value() if self._key else NO_KEY,
-            base_url=config.base_url or DEFAULT_URL,
-            timeout=config.timeout_seconds,
-            max_retries=0,
-        )
+        super().__init__(config, anthropic.AsyncAnthropic, anthropic.AnthropicError, DEFAULT_URL)
 
     async def complete(self, request: Request) -> Reply:
         """Asks once; see `Client`."""
@@ -57,13 +46,9 @@ class AnthropicClient:
             max_tokens=body.pop("max_tokens"),
             extra_body=body,
         )
-        return await ask(call, self._read, self._config, self._sdk_error, self._key)
+        return await self._ask(call)
 
-    async def close(self) -> None:
-        """Closes the connections, within the event loop that they were opened in."""
-        await self._sdk.close()
-
-    def _read(self, answer: "Message", seconds: float) -> Reply:
+    def _read(self, answer: Any, seconds: float) -> Reply:
         config, usage = self._config, priced_usage(answer, self._config)
         error = getattr(answer, "error", None)
         if error is not None:

@@ -14,9 +14,16 @@ def make_client(config: ClientConfig) -> Client:
     """The bare client of a provider, whose SDK is imported here and nowhere else.
 
     Raises:
-        ValueError: its key is missing, or its script is unknown.
-        ModuleNotFoundError: its SDK is not installed.
+        ValueError: its key is missing, its script is unknown, or its SDK is not installed.
     """
+    try:
+        return _make(config)
+    except ModuleNotFoundError as error:
+        message = f"{config.model} needs the package {error.name}; pip install 'osj[llm]'."
+        raise ValueError(message) from error
+
+
+def _make(config: ClientConfig) -> Client:
     if config.provider == "openai":
         from llm_eval.clients.openai import OpenAIClient
 
@@ -50,7 +57,6 @@ class Endpoints:
 
         Raises:
             ValueError: as `make_client`, or a limit or price does not fit.
-            ModuleNotFoundError: the provider's SDK is not installed.
         """
         name = config.model_dump_json()
         if name not in self._bare:

@@ -4,22 +4,19 @@ from typing import TYPE_CHECKING, Any
 
 from llm_eval.clients.base import Reply, Request, Schema, Usage
 from llm_eval.clients.config import ClientConfig, priced
-from llm_eval.clients.failures import ask, broken_reply, error_in_reply
+from llm_eval.clients.failures import broken_reply, error_in_reply
+from llm_eval.clients.sdk import SDKClient
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
 
 DEFAULT_URL = "https://api.openai.com/v1"
-"""Stated, so that no environment variable leads the requests, and the key, elsewhere."""
-
-NO_KEY = "none"
-"""Sent where the endpoint asks for no key; the SDK insists on one."""
 
 FINISH = {"content_filter": "refusal"}
 """Finish reasons whose name is different here."""
 
 
-class OpenAIClient:
+class OpenAIClient(SDKClient):
     """One model at an OpenAI-compatible endpoint; asks once, without retries.
 
     Args:
@@ -27,21 +24,13 @@ class OpenAIClient:
 
     Raises:
         ValueError: its key is missing.
-        ModuleNotFoundError: the SDK is not installed; `pip install "osj[llm]"`.
+        ModuleNotFoundError: the SDK is not installed.
     """
 
     def __init__(self, config: ClientConfig) -> None:
         import openai
 
-        self._config = config
-        self._key = config.key()
-        self._sdk_error = openai.OpenAIError
-        self._sdk = openai.AsyncOpenAI(
-            api_key=self._key.get_secret_value() if self._key else NO_KEY,
-            base_url=config.base_url or DEFAULT_URL,
-            timeout=config.timeout_seconds,
-            max_retries=0,
-        )
+        super().__init__(config, openai.AsyncOpenAI, openai.OpenAIError, DEFAULT_URL)
         if config.base_url is not None:
             # read from the environment, and nobody else's business
             self._sdk.organization = self._sdk.project = None
@@ -52,13 +41,9 @@ class OpenAIClient:
         call = self._sdk.chat.completions.create(
             model=body.pop("model"), messages=body.pop("messages"), extra_body=body
         )
-        return await ask(call, self._read, self._config, self._sdk_error, self._key)
+        return await self._ask(call)
 
-    async def close(self) -> None:
-        """Closes the connections, within the event loop that they were opened in."""
-        await self._sdk.close()
-
-    def _read(self, answer: "ChatCompletion", seconds: float) -> Reply:
+    def _read(self, answer: Any, seconds: float) -> Reply:
         config, usage = self._config, priced_usage(answer, self._config)
         choices: Any = getattr(answer, "choices", None)
         error: Any = getattr(answer, "error", None)

@@ -1,6 +1,7 @@
 """The protocol, and models built in."""
 
 import json
+import sys
 import time
 import types
 from typing import Any
@@ -76,6 +77,14 @@ def test_the_hash_is_of_the_prompt_alone():
 def test_half_a_character_is_refused_in_a_prompt():
     with pytest.raises(UnicodeEncodeError):
         ask("\ud800")
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+def test_a_missing_sdk_says_how_to_get_it(name: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, name, None)
+    config = scripted_config(provider=name, model="m")
+    with pytest.raises(ValueError, match=rf"m needs the package {name}; pip install 'osj\[llm\]'"):
+        make_client(config)
 
 
 @pytest.mark.parametrize("wrapper", [Retry, Limited, Budgeted, Recorded, Scripted])
