@@ -27,11 +27,21 @@ def chart(
     Returns:
         The planes, all 0 where a cell is out of view, and whether it is in view.
     """
-    steps = jnp.stack(jnp.indices(shape), axis=-1) - position
-    row = window.ahead - (steps * forward(heading)).sum(axis=-1)
-    col = window.side + (steps * forward((heading + 1) % 4)).sum(axis=-1)
+    ahead, right = offsets(shape, heading, position)
+    row, col = window.ahead - ahead, window.side + right
     seen = (row >= 0) & (row < window.rows) & (col >= 0) & (col < window.cols)
-    place = jnp.where(seen, row * window.cols + col, 0)
     words = jax.lax.bitcast_convert_type(view, jnp.uint32).reshape(-1)  # one gather, not four
-    board = jnp.where(seen, words.at[place].get(mode="promise_in_bounds"), jnp.uint32(0))
+    unseen = words.shape[0]
+    place = jnp.where(seen, row * window.cols + col, unseen)
+    board = jnp.append(words, jnp.uint32(0)).at[place].get(mode="promise_in_bounds")
     return jax.lax.bitcast_convert_type(board, jnp.uint8), seen
+
+
+def offsets(
+    shape: tuple[int, int], heading: Int[Array, ""], position: Int[Array, "2"]
+) -> tuple[Int[Array, "height width"], Int[Array, "height width"]]:
+    """How far ahead of an agent, and how far to its right, each cell of the map lies."""
+    # sums over an axis, since XLA keeps those: mere products it works out anew for every reader
+    steps = jnp.stack(jnp.indices(shape), axis=-1) - position
+    ahead, right = forward(heading), forward((heading + 1) % 4)
+    return (steps * ahead).sum(axis=-1), (steps * right).sum(axis=-1)
