@@ -12,8 +12,9 @@ from jaxtyping import Array, Bool, Float32, Int, Int32, UInt8
 
 from baselines import memory as memories
 from baselines import washing
+from baselines.bitboards import check_width
 from baselines.memory import Memory, glance
-from baselines.paths import check_width, towards
+from baselines.paths import steps_away, towards
 from baselines.washing import Aim, Tools
 from osj_envs.checks import check_share
 from osj_envs.cleanup.constants import CleanupConfig
@@ -211,9 +212,8 @@ def choose(
     looked_for = wanted_sights(habits, board, is_washing)
     sight = glance(player.view_window, looked_for, own.heading, own.position)
 
-    stand = jnp.stack(jnp.indices(free.shape), axis=-1) == aim.position
     goals = jnp.where(picks, station, jnp.where(eats, apple, looked_for))
-    goals = jnp.where(fires, stand.all(axis=-1), goals)
+    goals = jnp.where(fires, aim.stands, goals)
     route = towards(own.position, goals, free, jax.random.bits(key))
     action = jnp.where(looks & (sight.shows > 0), sight.action, route.action)
     is_there = route.distance == 0
@@ -240,7 +240,7 @@ def steps_to_stations(
     config: CleanupConfig, board: Board, position: Int[Array, "2"]
 ) -> Int32[Array, "base_tools"]:
     """To the nearest free station of each base tool, as if nothing were in the way."""
-    away = jnp.abs(jnp.stack(jnp.indices(board.item.shape), axis=-1) - position).sum(axis=-1)
+    away = steps_away(position, board.item.shape)
     stations = Item.STATION + jnp.arange(config.base_tools, dtype=jnp.uint8)
     here = (board.item == stations[:, None, None]) & ~board.others
     return jnp.where(here, away, sum(board.item.shape)).min(axis=(1, 2)).astype(jnp.int32)

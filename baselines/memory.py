@@ -11,9 +11,8 @@ import jax.numpy as jnp
 from flax import struct
 from jaxtyping import Array, Bool, Int, Int32, UInt8
 
-from osj_envs.grid.chart import chart
+from osj_envs.grid.chart import chart, offsets
 from osj_envs.grid.codes import Action, Heading, Item, Plane
-from osj_envs.grid.movement import forward
 from osj_envs.grid.view import Window
 
 UNSEEN = Item.WALL
@@ -121,8 +120,9 @@ def glance(
     The heading of now counts for nothing: what it shows is in view already. It turns to the side
     that shows more, and to the left where only a look back shows any.
     """
-    steps = jnp.stack(jnp.indices(wanted.shape), axis=-1) - position
-    right, back, left = (_shown(window, wanted, steps, (heading + turn) % 4) for turn in (1, 2, 3))
+    right, back, left = (
+        _shown(window, wanted, (heading + turn) % len(Heading), position) for turn in (1, 2, 3)
+    )
     most = jnp.maximum(jnp.maximum(left, right), back)
     aside = jnp.where(right > left, Action.TURN_RIGHT, Action.TURN_LEFT)
     return Glance(jnp.where(most > 0, aside, Action.STAY).astype(jnp.int32), most)
@@ -131,11 +131,11 @@ def glance(
 def _shown(
     window: Window,
     wanted: Bool[Array, "height width"],
-    steps: Int[Array, "height width 2"],
     heading: Int[Array, ""],
+    position: Int[Array, "2"],
 ) -> Int32[Array, ""]:
-    """How many of the wanted cells, `steps` away, are in view in a heading."""
-    ahead = (steps * forward(heading)).sum(axis=-1)
-    right = (steps * forward((heading + 1) % len(Heading))).sum(axis=-1)
+    """How many of the wanted cells are in view from here in that heading."""
+    height, width = wanted.shape
+    ahead, right = offsets((height, width), heading, position)
     seen = (ahead >= -window.behind) & (ahead <= window.ahead) & (jnp.abs(right) <= window.side)
     return (wanted & seen).sum(dtype=jnp.int32)

@@ -12,10 +12,8 @@ import numpy as np
 from flax import struct
 from jaxtyping import Array, Bool, Int, Int32, UInt32
 
+from baselines import bitboards
 from osj_envs.grid.codes import Action
-
-MOST_COLUMNS = 32
-"""Columns of a board whose rows fit a word."""
 
 UNREACHABLE = np.iinfo(np.int32).max
 """`Route.distance` where no goal can be reached."""
@@ -52,18 +50,18 @@ def towards(
             first in the order of the actions is taken.
 
     Raises:
-        ValueError: the board is wider than `MOST_COLUMNS`.
+        ValueError: the board is too wide for `bitboards`.
     """
-    here = _one_cell(position, goals.shape)
-    open_cells = _pack(free) | here
-    start = _pack(goals) & open_cells
+    here = bitboards.one_cell(position, goals.shape)
+    open_cells = bitboards.pack(free) | here
+    start = bitboards.pack(goals) & open_cells
 
     def is_there(reached: UInt32[Array, "height"]) -> Bool[Array, ""]:
         return (reached & here).any()
 
     before, reached, steps = _flood(start, open_cells, is_there)
     found, is_goal = is_there(reached), is_there(start)
-    options = jnp.stack([(_shift(here, move) & before).any() for move in _MOVES])
+    options = jnp.stack([(bitboards.move(here, *way) & before).any() for way in _MOVES.values()])
     chance = (jnp.uint32(luck) >> (8 * jnp.arange(len(_MOVES), dtype=jnp.uint32))) & 0xFF
     best = jnp.argmax(jnp.where(options, 1 + chance, 0)).astype(jnp.int32)
     return Route(
@@ -73,26 +71,33 @@ def towards(
     )
 
 
+def steps_away(position: Int[Array, "2"], shape: tuple[int, ...]) -> Int32[Array, "height width"]:
+    """Steps to each cell as if nothing were in the way."""
+    down = jnp.abs(jnp.arange(shape[0], dtype=jnp.int32) - position[0])
+    across = jnp.abs(jnp.arange(shape[1], dtype=jnp.int32) - position[1])
+    return down[:, None] + across[None, :]
+
+
 def reachable(
     position: Int[Array, "2"], free: Bool[Array, "height width"]
 ) -> Bool[Array, "height width"]:
     """The cells that can be walked to over free ones, the own cell included.
 
     Raises:
-        ValueError: the board is wider than `MOST_COLUMNS`.
+        ValueError: the board is too wide for `bitboards`.
     """
-    here = _one_cell(position, free.shape)
-    _, reached, _ = _flood(here, _pack(free) | here, lambda _: jnp.bool_(False))
-    return _unpack(reached, free.shape[1])
+    here = bitboards.one_cell(position, free.shape)
+    _, reached, _ = _flood(here, bitboards.pack(free) | here, lambda _: jnp.bool_(False))
+    return bitboards.unpack(reached, free.shape[1]).astype(bool)
 
 
-def check_width(width: int) -> None:
-    """Raises ValueError where a board of so many columns cannot be searched."""
-    if width > MOST_COLUMNS:
-        raise ValueError(f"the board is {width} columns wide; at most {MOST_COLUMNS} fit a word.")
-
-
-_MOVES = (Action.NORTH, Action.SOUTH, Action.EAST, Action.WEST)
+_MOVES = {
+    Action.NORTH: (-1, 0),
+    Action.SOUTH: (1, 0),
+    Action.EAST: (0, 1),
+    Action.WEST: (0, -1),
+}
+"""Rows down and columns to the right."""
 
 
 def _flood(
@@ -113,38 +118,8 @@ def _flood(
     def spread(flood: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         _, reached, steps = flood
         wider = reached
-        for move in _MOVES:
-            wider = wider | _shift(reached, move)
+        for way in _MOVES.values():
+            wider = wider | bitboards.move(reached, *way)
         return reached, wider & open_cells, steps + 1
 
     return jax.lax.while_loop(goes_on, spread, (jnp.zeros_like(start), start, jnp.int32(0)))
-
-
-def _shift(rows: UInt32[Array, "height"], move: Action) -> UInt32[Array, "height"]:
-    """Every cell of a board moved by one; what leaves the board to the east has to be masked."""
-    if move == Action.EAST:
-        return rows << 1
-    if move == Action.WEST:
-        return rows >> 1
-    edge = jnp.zeros(1, jnp.uint32)
-    if move == Action.NORTH:
-        return jnp.concatenate([rows[1:], edge])
-    return jnp.concatenate([edge, rows[:-1]])
-
-
-def _pack(cells: Bool[Array, "height width"]) -> UInt32[Array, "height"]:
-    """The cells of a row as bits, column 0 the lowest."""
-    check_width(cells.shape[1])
-    bits = jnp.uint32(1) << jnp.arange(cells.shape[1], dtype=jnp.uint32)
-    return jnp.where(cells, bits, jnp.uint32(0)).sum(axis=1, dtype=jnp.uint32)
-
-
-def _unpack(rows: UInt32[Array, "height"], width: int) -> Bool[Array, "height width"]:
-    columns = jnp.arange(width, dtype=jnp.uint32)
-    return ((rows[:, None] >> columns) & 1).astype(bool)
-
-
-def _one_cell(position: Int[Array, "2"], shape: tuple[int, ...]) -> UInt32[Array, "height"]:
-    check_width(shape[1])
-    bit = jnp.uint32(1) << position[1].astype(jnp.uint32)
-    return jnp.where(jnp.arange(shape[0]) == position[0], bit, jnp.uint32(0))

@@ -9,6 +9,8 @@ import jax.numpy as jnp
 from flax import struct
 from jaxtyping import Array, Bool, Float32, Int, Int32, UInt8, UInt32
 
+from baselines import bitboards
+from baselines.paths import steps_away
 from osj_envs.cleanup.constants import CleanupConfig
 from osj_envs.cleanup.dynamics import hand
 from osj_envs.cleanup.evidence import Evidence, by_effect
@@ -114,12 +116,12 @@ class Aim:
 
     Attributes:
         is_any: there is something to fire at.
-        position: row and column to stand on.
-        heading: where to face.
+        stands: the cells to stand on, all equally good.
+        heading: where to face, for one who stands on one of them.
     """
 
     is_any: Bool[Array, ""]
-    position: Int32[Array, "2"]
+    stands: Bool[Array, "height width"]
     heading: Int32[Array, ""]
 
 
@@ -133,7 +135,7 @@ def aim(
     position: Int[Array, "2"],
     heading: Int[Array, ""],
 ) -> Aim:
-    """The stand from which a shot does most for the steps that it takes to get there.
+    """The stands from which a shot does most for the steps that it takes to get there.
 
     A tool that is known to work counts the cells that it works on; one that may work counts the
     shades that it is tried on.
@@ -150,28 +152,18 @@ def aim(
     """
     works, may_work = _of_hand(config, tools, window)
     is_target = ((works | may_work) >> effect.astype(jnp.uint32)) & 1 == 1
-    shade = (item - jnp.uint8(Item.WASTE)).astype(jnp.uint16)
-    digit = jnp.where(is_target, jnp.uint16(1) << (_DIGIT * shade), jnp.uint16(0))
-    hits = _hits(digit)
-    by_shade = [(hits >> (_DIGIT * shade)) & (2**_DIGIT - 1) for shade in range(config.shades)]
-    cells = sum(by_shade)
-    shades = sum((count > 0).astype(jnp.uint16) for count in by_shade)
-    gain = jnp.where(works > 0, cells, shades).astype(jnp.float32)
-    away = jnp.abs(jnp.stack(jnp.indices(item.shape), axis=-1) - position).sum(axis=-1)
+    shades = (Item.WASTE + jnp.arange(config.shades, dtype=jnp.uint8))[:, None, None]
+    gain = _gain(bitboards.pack(is_target & (item == shades)), works > 0, item.shape[1])
+    away = steps_away(position, item.shape)
     turns = 2 - jnp.abs(2 - (jnp.arange(len(Heading)) - heading) % len(Heading))
-    rate = gain / (1 + away + turns[:, None, None])
-    rate = jnp.where(free | (away == 0), rate, 0.0).reshape(-1)
-    best = jnp.argmax(rate)
-    side, cell = jnp.divmod(best, item.size)
+    rate = gain.astype(jnp.float32) / (1 + away + turns[:, None, None])
+    rate = jnp.where(free | (away == 0), rate, 0.0)
+    by_stand = rate.max(axis=0)
     return Aim(
         is_any=is_target.any(),
-        position=jnp.stack(jnp.divmod(cell, item.shape[1])).astype(jnp.int32),
-        heading=side.astype(jnp.int32),
+        stands=by_stand == by_stand.max(),
+        heading=jnp.argmax(rate[:, position[0], position[1]]).astype(jnp.int32),
     )
-
-
-_DIGIT = 3
-"""Bits in which up to four cells of a beam are counted."""
 
 
 def _of_hand(
@@ -187,24 +179,27 @@ def _of_hand(
     return as_bits(tools.works), as_bits(tools.may_work)
 
 
-def _hits(amount: Array) -> Array:
-    """The sum over the cells that a shot from each cell would hit, headings first."""
-    reach = max(abs(step) for cell in BEAM_CELLS for step in cell)
-    height, width = amount.shape
-    padded = jnp.pad(amount, reach)
-
-    def at(row: int, col: int) -> Array:
-        return jax.lax.slice(
-            padded, (reach + row, reach + col), (reach + row + height, reach + col + width)
-        )
-
-    sums = []
-    for way in _WAYS:
-        (down, right), (side_down, side_right) = way
-        cells = [(a * down + s * side_down, a * right + s * side_right) for a, s in BEAM_CELLS]
-        sums.append(sum(at(*cell) for cell in cells))
-    return jnp.stack(sums)
+def _gain(
+    targets: UInt32[Array, "shades height"], counts_cells: Bool[Array, ""], width: int
+) -> UInt32[Array, "headings height width"]:
+    """What a shot from each cell would hit: the number of cells, or else of shades."""
+    hits = [[_beyond(targets, *cell, way) for cell in BEAM_CELLS] for way in range(len(Heading))]
+    hit = jnp.stack([jnp.stack(cells) for cells in hits])  # headings, beam, shades, height
+    by_cell = jax.lax.reduce(hit, jnp.uint32(0), jax.lax.bitwise_or, (2,))
+    by_shade = jax.lax.reduce(hit, jnp.uint32(0), jax.lax.bitwise_or, (1,))
+    by_shade = jnp.pad(by_shade, ((0, 0), (0, len(BEAM_CELLS) - by_shade.shape[1]), (0, 0)))
+    return bitboards.count_four(jnp.where(counts_cells, by_cell, by_shade), width)
 
 
-_WAYS = (((-1, 0), (0, 1)), ((0, 1), (1, 0)), ((1, 0), (0, -1)), ((0, -1), (-1, 0)))
-"""One cell ahead, and one to the right, by heading."""
+def _beyond(
+    rows: UInt32[Array, "shades height"], ahead: int, right: int, heading: int
+) -> UInt32[Array, "shades height"]:
+    """At each cell what lies so far ahead and to the right of it."""
+    (down, across), (side_down, side_across) = _WAYS[heading], _WAYS[(heading + 1) % len(Heading)]
+    return bitboards.move(
+        rows, -(ahead * down + right * side_down), -(ahead * across + right * side_across)
+    )
+
+
+_WAYS = ((-1, 0), (0, 1), (1, 0), (0, -1))
+"""One cell ahead, by heading."""

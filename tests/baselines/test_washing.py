@@ -146,8 +146,11 @@ def test_the_aim_is_the_best_stand_for_its_steps(is_known):
         rates = slow_rates(SMALL, effects, is_known, item, effect, free, position, heading)
         assert found.is_any == np.isin(effect, list(effects)).any()
         if found.is_any and max(rates.values()) > 0:
-            stand = (*np.asarray(found.position).tolist(), int(found.heading))
-            assert rates[stand] == pytest.approx(max(rates.values()))
+            most = pytest.approx(max(rates.values()))
+            best = {(row, col) for (row, col, _), rate in rates.items() if rate == most}
+            assert set(map(tuple, np.argwhere(found.stands).tolist())) == best
+            here = {way: rates.get((*position.tolist(), way), 0.0) for way in range(4)}
+            assert here[int(found.heading)] == pytest.approx(max(here.values()))
 
 
 def test_a_hand_with_nothing_in_it_has_no_aim():
