@@ -33,7 +33,7 @@ def places(agents: Agents) -> list[Place]:
     """Row, column and heading of each agent."""
     positions = np.asarray(agents.position).tolist()
     headings = np.asarray(agents.heading).tolist()
-    return [Place(*cell, Heading(h)) for cell, h in zip(positions, headings, strict=True)]
+    return [Place(row, col, Heading(h)) for (row, col), h in zip(positions, headings, strict=True)]
 
 
 def draw_cells(marks: Sequence[Sequence[str]], agents: Agents) -> str:
