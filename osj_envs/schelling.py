@@ -217,10 +217,11 @@ def _cell(value: Any, interval: Any) -> str:
     return f"{value:.3g}{ends}"
 
 
-def _notes(diagram: Diagram) -> tuple[str, str]:
+def _notes(diagram: Diagram) -> tuple[str, str, str]:
     return (
         f"Mean returns of a trial; {diagram.num_problems} problems, {diagram.num_trials} trials, "
-        f"{diagram.num_agents} agents. N = {diagram.num_agents}.",
-        f"In brackets: {LEVEL:.0%} intervals, bootstrap over problems, each played with every "
-        "number of cooperators. Not shown: the margin's interval holds 0.",
+        f"N = {diagram.num_agents} agents.",
+        f"In brackets: {LEVEL:.0%} intervals, by bootstrap over problems, each of which is played "
+        "with every number",
+        "of cooperators. Not shown: the interval of the margin holds 0.",
     )

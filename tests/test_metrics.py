@@ -10,23 +10,7 @@ from osj_envs import metrics
 from osj_envs.cleanup.env import Cleanup
 from osj_envs.records import EpisodeRecord
 from osj_envs.testing.fakes import CountingGame
-
-
-def record(returns, knowledge=None) -> EpisodeRecord:
-    """A record without events; `returns` is (problems, trials, players)."""
-    returns = np.asarray(returns, np.float32)
-    return EpisodeRecord(
-        returns=returns,
-        events={},
-        early_events={},
-        effort={},
-        first_step={},
-        last_step={},
-        steps=np.full(returns.shape[:2], 10, np.int32),
-        trial_length=np.full(returns.shape[0], 10, np.int32),
-        knowledge={k: np.asarray(v, np.float32) for k, v in (knowledge or {}).items()},
-        seat=np.tile(np.arange(returns.shape[2], dtype=np.int32), (returns.shape[0], 1)),
-    )
+from osj_envs.testing.returns import record_of
 
 
 def values(of: EpisodeRecord) -> dict:
@@ -34,7 +18,7 @@ def values(of: EpisodeRecord) -> dict:
     return json.loads(json.dumps(metrics.as_json(metrics.summarise(CountingGame(2), of))))
 
 
-TWO_PROBLEMS = record(
+TWO_PROBLEMS = record_of(
     [[[0, 4], [3, 3], [6, 0]], [[0, 0], [0, 8], [1, 3]]],
     {"things_known": [[[0, 1], [1, 2], [3, 3]], [[0, 0], [0, 2], [1, 1]]]},
 )
@@ -80,18 +64,18 @@ def test_counts_stand_beside_the_figures():
 
 
 def test_undefined_figures_are_none_and_never_zero():
-    found = values(record(np.zeros((3, 1, 2))))
+    found = values(record_of(np.zeros((3, 1, 2))))
     assert found["return_mean"] == 0
     assert found["gini"] is None
     assert found["gini_ci"] == [None, None]
     assert found["gini_n"] == 0
     assert found["adaptation_gain"] is None
-    assert values(record(np.ones((1, 2, 2))))["return_sd"] is None
+    assert values(record_of(np.ones((1, 2, 2))))["return_sd"] is None
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (2, 1, 3), (1, 3, 1), (4, 2, 5)])
 def test_every_shape_has_all_names(shape):
-    found = values(record(np.ones(shape)))
+    found = values(record_of(np.ones(shape)))
     names = [name for name in found if f"{name}_ci" in found]
     assert {"return_mean", "return_by_trial", "adaptation_gain", "gini"} <= set(names)
     assert all(f"{name}_n" in found for name in names)
@@ -112,7 +96,7 @@ def test_the_table_shows_every_figure_and_how_many_problems():
 
 
 def test_the_table_marks_what_is_undefined():
-    text = metrics.table(metrics.summarise(CountingGame(2), record(np.zeros((2, 1, 2)))))
+    text = metrics.table(metrics.summarise(CountingGame(2), record_of(np.zeros((2, 1, 2)))))
     line = next(x for x in text.splitlines() if x.split()[:1] == ["gini"])
     assert line.split()[1:3] == [metrics.UNDEFINED, metrics.UNDEFINED]
 

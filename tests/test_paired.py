@@ -10,38 +10,20 @@ import osj_envs
 from osj_envs import paired
 from osj_envs.evaluation import evaluate
 from osj_envs.figures import Figure
-from osj_envs.records import EpisodeRecord
 from osj_envs.roster import make_roster
 from osj_envs.statistics import Estimate, estimate
+from osj_envs.testing.returns import record_of
 
 STAY = {"_target_": "baselines.simple.Stay", "action": 7}
 RANDOM = {"_target_": "baselines.simple.Random"}
-
-
-def record(returns, seeds=None) -> EpisodeRecord:
-    """A record of returns alone; `returns` is (problems, trials, players)."""
-    returns = np.asarray(returns, np.float32)
-    return EpisodeRecord(
-        returns=returns,
-        events={},
-        early_events={},
-        effort={},
-        first_step={},
-        last_step={},
-        steps=np.full(returns.shape[:2], 10, np.int32),
-        trial_length=np.full(returns.shape[0], 10, np.int32),
-        knowledge={},
-        seat=np.zeros(returns.shape[::2], np.int32),
-        problem_seed=np.arange(len(returns), dtype=np.uint32) if seeds is None else seeds,
-    )
 
 
 def estimated(figure: Figure) -> dict[str, Estimate]:
     return estimate(figure.reported())
 
 
-LOW = record([[[1, 3], [0, 0]], [[2, 2], [4, 0]]])
-HIGH = record([[[6, 6], [8, 4]], [[2, 2], [9, 1]]])
+LOW = record_of([[[1, 3], [0, 0]], [[2, 2], [4, 0]]])
+HIGH = record_of([[[6, 6], [8, 4]], [[2, 2], [9, 1]]])
 
 
 def test_a_difference_is_taken_problem_by_problem():
@@ -54,7 +36,7 @@ def test_a_difference_is_taken_problem_by_problem():
 
 def test_pairing_takes_the_spread_between_problems_out():
     spread = np.random.default_rng(0).normal(0, 50, (40, 1, 1))
-    found = estimated(paired.return_difference(record(spread + 1), record(spread)))
+    found = estimated(paired.return_difference(record_of(spread + 1), record_of(spread)))
     np.testing.assert_allclose(found["return_difference"].interval, [1, 1], atol=1e-4)
 
 
@@ -66,7 +48,7 @@ def test_the_bounds_stand_at_0_and_1():
 
 
 def test_a_position_is_one_of_sums():
-    middle = record([[[3, 3], [0, 0]], [[5, 5], [8, 0]]])
+    middle = record_of([[[3, 3], [0, 0]], [[5, 5], [8, 0]]])
     found = estimated(paired.position(middle, LOW, HIGH))
     # trial 1: (1 + 3) of (4 + 0); trial 2: (0 + 2) of (6 + 3)
     assert found["position_by_trial"].value == pytest.approx([1, 2 / 9])
