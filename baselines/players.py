@@ -48,5 +48,5 @@ def make_named(
 
 def _checkpoint(name: str) -> dict[str, Any]:
     """The entry of `configs/seats` that seats trained agents, with its path filled in."""
-    entry = OmegaConf.load(CONFIG_DIR / "seats" / "checkpoint.yaml")
-    return {**OmegaConf.to_container(entry), "checkpoint": name.removeprefix(CHECKPOINT)}
+    entry: Any = OmegaConf.to_container(OmegaConf.load(CONFIG_DIR / "seats" / "checkpoint.yaml"))
+    return {**entry, "checkpoint": name.removeprefix(CHECKPOINT)}

@@ -17,7 +17,7 @@ from osj_envs.types import Key, Split
 
 def check_same_problems(*records: EpisodeRecord) -> None:
     """Raises ValueError unless all records are of the same problem seeds in the same order."""
-    seeds = [record.problem_seed for record in records]
+    seeds: list[Any] = [record.problem_seed for record in records]
     if any(each is None or not np.array_equal(each, seeds[0]) for each in seeds):
         raise ValueError("Only records of the same problem seeds, in one order, can be compared.")
 
@@ -75,8 +75,7 @@ def make_bounds(config: Mapping[str, Any], env: MultiTrial) -> Bounds:
 
 def place(bounds: Bounds, env: MultiTrial, record: EpisodeRecord, key: Key, split: Split) -> Figure:
     """The position of a record; plays the bounds on the problems of the record."""
-    assert record.problem_seed is not None
-    seeds = np.asarray(record.problem_seed)
+    seeds: Any = record.problem_seed
     low, high = (evaluate(env, each, key, seeds, split=split) for each in (bounds.low, bounds.high))
     return position(record, low, high)
 

@@ -42,14 +42,14 @@ class EpisodeRecord:
     problem_seed: UInt32[Array, "*problems"] | None = None
 
 
-_BY_NAME = ("events", "early_events", "effort", "first_step", "last_step", "knowledge")
+BY_NAME = ("events", "early_events", "effort", "first_step", "last_step", "knowledge")
 """The fields that are dictionaries of arrays."""
 
 
 def save(path: pathlib.Path, record: EpisodeRecord) -> None:
     """Writes NumPy records to an .npz file, which is there as a whole or not at all."""
     fields = {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
-    arrays = {name: fields.pop(name) for name in tuple(fields) if name not in _BY_NAME}
+    arrays = {name: fields.pop(name) for name in tuple(fields) if name not in BY_NAME}
     arrays = {name: array for name, array in arrays.items() if array is not None}
     for group, named in fields.items():
         arrays |= {f"{group}/{name}": array for name, array in named.items()}
@@ -61,7 +61,7 @@ def save(path: pathlib.Path, record: EpisodeRecord) -> None:
 
 def load(path: pathlib.Path) -> EpisodeRecord:
     """Undoes `save`."""
-    values: dict[str, Any] = {name: {} for name in _BY_NAME}
+    values: dict[str, Any] = {name: {} for name in BY_NAME}
     with np.load(path, allow_pickle=False) as arrays:
         for key in arrays.files:
             group, _, name = key.partition("/")
