@@ -1,5 +1,6 @@
 """Players as a command line names them: a scripted policy, a checkpoint, or any factory."""
 
+import pathlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,6 +45,16 @@ def make_named(
     if options:
         raise ValueError(f"Only scripted policies take options; {player} is none.")
     return make_player(_checkpoint(player) if isinstance(player, str) else player, env)
+
+
+def title_of(player: str | Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    """A player in a few words: a scripted one with its options, a trained one by its folder."""
+    if not isinstance(player, str):
+        return str(player.get("_target_", "a player")).rpartition(".")[2]
+    if player.startswith(CHECKPOINT):
+        return f"checkpoint {pathlib.Path(player.removeprefix(CHECKPOINT)).name}"
+    listed = ", ".join(f"{name} {value}" for name, value in options.items())
+    return f"{player} ({listed})" if listed else player
 
 
 def _checkpoint(name: str) -> dict[str, Any]:

@@ -21,13 +21,16 @@ from omegaconf import DictConfig, OmegaConf
 
 import osj_envs
 from baselines import registry
-from baselines.players import given, make_named, unset_options
+from baselines.players import given, make_named, title_of, unset_options
 from baselines.schelling_games import Game, fingerprint, name_of, open_folder, play_all, write
 from osj_envs import schelling
 from osj_envs.compose import ConfigError, compose_config, to_record
 from osj_envs.devices import prepare_backend
 from osj_envs.env_config import env_schemas, make_env, read_env
 from osj_envs.splits import check_split
+
+_FACTS = ("cooperator", "cooperator_options", "defector", "defector_options", "split")
+"""What the last line says of the players."""
 
 
 @dataclasses.dataclass
@@ -91,10 +94,8 @@ def run(config: SchellingConfig) -> dict[str, Any]:
     path = config.out or pathlib.Path(config.directory) / name_of(about)
     folder = open_folder(pathlib.Path(path).expanduser().resolve(), about)
     diagram = schelling.make_diagram(play_all(game, folder, config.batch_size), config.seed)
-    facts = {key: about[key] for key in ("cooperator", "defector", "split")}
-    facts = {"env": game.env.name, **facts}
-    title = f"{game.env.name}: {config.cooperator} and {config.defector}"
-    write(folder, diagram, facts, title)
+    facts = {"env": game.env.name, **{key: about[key] for key in _FACTS}}
+    write(folder, diagram, facts, title=_title(config))
     result = {**facts, **schelling.as_json(diagram), "run_dir": str(folder)}
     print(schelling.table(diagram), json.dumps(result), sep="\n\n")
     return result
@@ -136,6 +137,12 @@ def describe(config: SchellingConfig, game: Game) -> dict[str, Any]:
     }
     content: dict[str, Any] = json.loads(json.dumps(about, default=str))
     return content
+
+
+def _title(config: SchellingConfig) -> str:
+    cooperator = title_of(config.cooperator, given(config.cooperator_options))
+    defector = title_of(config.defector, given(config.defector_options))
+    return f"{config.env['name']}: {cooperator}, {defector}"
 
 
 def _compose(arguments: Sequence[str]) -> DictConfig:

@@ -19,9 +19,11 @@ from algorithms.figures import training_curve
 from algorithms.learner import make_learner
 from algorithms.policy import make_policy
 from algorithms.rl2 import make_agent
+from baselines import schelling
 from osj_envs.env_config import make_env
 from osj_envs.grid.codes import Action
 from osj_envs.metrics import Metrics
+from osj_envs.paired import Bounds
 from osj_envs.seats import Decision, SeatView
 from osj_envs.trials import MultiTrial
 from tests.algorithms.tiny import make_tiny_config, tiny_arguments
@@ -110,6 +112,11 @@ def test_the_environment_can_be_changed_and_chance_repeats(run, capsys):
         (["checkpoint={run}", "num_problem=3"], "did you mean 'num_problems'"),
         (["checkpoint={run}", "env.num_agnets=3"], "did you mean 'env.num_agents'"),
         (["checkpoint={run}", "env.hues=4"], "does not fit this agent in this environment"),
+        (
+            ["checkpoint={run}", "bounds=harvest"],
+            "bounds are of 'harvest' and do not fit 'cleanup'",
+        ),
+        (["checkpoint={run}", "bounds=harvst"], "did you mean 'harvest'"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_sentence(run, capsys, arguments, named):
@@ -207,6 +214,22 @@ def test_a_match_wipes_the_memory_where_it_says_so(ripe, wipes):
     first, *later = played.estimates["return_by_trial"].value
     assert first == 0
     assert all(each == 0 for each in later) if wipes else all(each > 0 for each in later)
+
+
+@pytest.mark.parametrize(("seats", "wanted"), [("stay", 0), ("random", 1)])
+def test_a_match_tells_its_position_between_bounds(ripe, seats, wanted):
+    bounds = Bounds(load_seats("stay", ripe), load_seats("random", ripe))
+    match = Match(seats, load_seats(seats, ripe), ripe, "held_out", bounds=bounds)
+    assert play(match, range(8)).estimates["position"].value == wanted
+
+
+def test_a_checkpoint_takes_a_role_in_a_schelling_diagram(run, tmp_path, capsys):
+    sizes = ["env.num_agents=2", "env.num_trials=2", "env.trial_length=40", "num_problems=8"]
+    roles = [f"cooperator=checkpoint:{run}", "defector=stay", f"out={tmp_path / 'diagram'}"]
+    assert schelling.main([*sizes, "env.initial_waste=0.0", *roles]) == 0
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert last["return_cooperator"][1] > 0 == last["return_defector"][1]
+    assert last["cooperator"] == f"checkpoint:{run}"
 
 
 def test_the_curve_is_a_mean_over_trials(of_random):

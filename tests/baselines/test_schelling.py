@@ -216,6 +216,13 @@ def test_players_are_named_in_three_ways(monkeypatch):
     assert asked == [({"_target_": target, "checkpoint": "runs/one"}, env)]
 
 
+def test_players_have_short_titles():
+    assert players.title_of("stay", {}) == "stay"
+    assert players.title_of("cooperator", {"cooperation": 0.5}) == "cooperator (cooperation 0.5)"
+    assert players.title_of("checkpoint:runs/one", {}) == "checkpoint one"
+    assert players.title_of({"_target_": "baselines.simple.Stay", "action": 7}, {}) == "Stay"
+
+
 def test_a_checkpoint_that_is_not_there_is_one_sentence(capsys):
     assert schelling.main([*SMALL, "cooperator=checkpoint:nowhere", "defector=stay"]) == 2
     told = capsys.readouterr().err.strip()
