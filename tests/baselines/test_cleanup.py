@@ -9,7 +9,9 @@ import pytest
 
 import osj_envs
 from baselines import cleanup, oracle, registry
-from baselines.cleanup import Habits
+from baselines.cleanup import Character, Habits
+from osj_envs.cleanup.constants import PAPER
+from osj_envs.cleanup.observation import Own
 from osj_envs.cleanup.rules import unrank
 from osj_envs.evaluation import evaluate
 from osj_envs.grid.codes import Action, Item
@@ -171,6 +173,67 @@ def test_other_games_of_the_family_are_played(make, options):
     run = jax.jit(jax.vmap(lambda key, latent: play(env, make(env), key, latent)))
     record = run(keys, jax.tree.map(lambda *x: jnp.stack(x), *latents))
     assert record.events["cleared"].sum() > 0
+
+
+def river(waste, fresh, stale, unseen):
+    """A board in a trial's step 60: so many cells of waste, and of water by when it was seen."""
+    item = [Item.WASTE] * waste + [Item.WATER] * (fresh + stale + unseen) + [Item.GROUND] * 9
+    age = [0] * (waste + fresh) + [40] * stale + [61] * unseen + [61] * 9
+    board = (jnp.array(item, jnp.uint8)[None], jnp.array(age)[None])
+    return cleanup.Board(
+        board[0], jnp.zeros_like(board[0]), board[1], jnp.zeros((1, len(item)), bool)
+    )
+
+
+def test_dirt_is_what_is_known_and_what_may_have_come():
+    dirt = cleanup.estimate_dirt(PAPER, river(3, 5, 4, 2), jnp.int32(60))
+    assert float(dirt) == pytest.approx(3 + 4 * 40 * 0.1 / 32 + 2 * 26 / 37)
+
+
+def at(step, trial=0):
+    nowhere = jnp.zeros(2, jnp.int32)
+    return Own(jnp.int32(0), nowhere, jnp.int32(step), jnp.int32(trial), nowhere)
+
+
+def test_duty_takes_its_share_of_the_time():
+    """Of steps and of trials, wherever the round of duties starts."""
+    dirty, steps = river(20, 0, 0, 0), jnp.arange(200)
+
+    def on_duty(contribution, phase, trial):
+        character = Character(jnp.zeros(16), jnp.float32(phase), jnp.float32(1))
+        habits = Habits(contribution=contribution)
+        wants = jax.vmap(
+            lambda step: cleanup.wants_to_wash(
+                PAPER, habits, character, dirty, at(step, trial), jnp.bool_(False)
+            )
+        )
+        return float(wants(steps).mean())
+
+    for phase, trial in ((0.0, 0), (0.4, 1), (0.9, 4)):
+        shares = [on_duty(share, phase, trial) for share in (0.0, 0.2, 0.5, 1.0)]
+        assert shares == pytest.approx([0, 0.2, 0.5, 1], abs=0.03)
+        assert shares[0] == 0
+        assert shares[-1] == 1
+
+
+def test_the_patient_begin_later_and_all_go_on_until_it_is_clean():
+    habits = Habits(least_dirt=4.0, most_dirt=12.0, clean_enough=3.5)
+
+    def washes(waste, patience, was_washing):
+        character = Character(jnp.zeros(16), jnp.float32(0), jnp.float32(patience))
+        board, own = river(waste, 3, 0, 0), at(60)
+        return bool(cleanup.wants_to_wash(PAPER, habits, character, board, own, was_washing))
+
+    for patience, first in ((0.0, 5), (0.5, 9), (1.0, 13)):
+        assert [washes(first - 1, patience, False), washes(first, patience, False)] == [False, True]
+        assert [washes(3, patience, True), washes(4, patience, True)] == [False, True]
+
+
+def test_every_shade_has_a_seat_that_sees_to_it():
+    kinds = np.array([oracle.effects_of_seat(PAPER, 5, jnp.int32(seat)) for seat in range(5)])
+    light, mid, dark = np.arange(7) < 5, np.arange(7) == 5, np.arange(7) == 6
+    np.testing.assert_array_equal(kinds, [light, mid, dark, light, mid])
+    assert oracle.effects_of_seat(PAPER, 2, jnp.int32(1)).all()
 
 
 def test_what_is_taken_for_granted_as_a_trial_starts():

@@ -109,6 +109,10 @@ def test_pick_ups_lead_to_the_tool_and_are_chained():
     # of two equally good ones the nearer, and a far better one even if it is farther
     assert pick({(0, 1): 5, (3, 2): 5}, empty, [9, 9, 1, 1]) == 3
     assert pick({(0, 1): 50, (3, 2): 5}, empty, [9, 9, 1, 1]) == 0
+    # it is the first of the two that is walked to; the rest of the way is along the chain's ring
+    assert pick({(0, 1): 5, (1, 0): 5}, empty, [1, 9, 9, 9]) == 0
+    assert pick({(1, 3): 5, (3, 0): 5}, empty, near) == 3
+    assert pick({(0, 2): 5, (1, 1): 5}, empty, near) == 1
 
 
 def slow_rates(config, effects, is_known, item, effect, free, position, heading):
