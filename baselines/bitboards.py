@@ -60,5 +60,6 @@ def count_four(rows: UInt32[Array, "*boards 4 height"], width: int) -> UInt32[Ar
     one, two, three, four = (rows[..., board, :] for board in range(4))
     odd, other_odd = one ^ two, three ^ four
     both, other_both = one & two, three & four
-    digits = (odd ^ other_odd, both ^ other_both ^ (odd & other_odd), both & other_both)
-    return sum(unpack(digit, width) << place for place, digit in enumerate(digits))
+    ones, twos = odd ^ other_odd, both ^ other_both ^ (odd & other_odd)
+    fours = both & other_both
+    return unpack(ones, width) + 2 * unpack(twos, width) + 4 * unpack(fours, width)

@@ -168,15 +168,19 @@ def wants_to_wash(
     was_washing: Bool[Array, ""],
 ) -> Bool[Array, ""]:
     """Whether it is on duty, and the river dirtier than it likes or not yet clean enough."""
-    place = (own.step / habits.duty_steps + character.phase + 0.618 * own.trial) % 1.0
+    place = (own.step / habits.duty_steps + character.phase + _TRIAL_SHIFT * own.trial) % 1.0
     lets_lie = habits.least_dirt + character.patience * (habits.most_dirt - habits.least_dirt)
     limit = jnp.where(was_washing, habits.clean_enough, lets_lie)
     return (place < habits.contribution) & (estimate_dirt(config, board, own.step) > limit)
 
 
+_TRIAL_SHIFT = 0.618
+"""Share of a round of duties by which each trial starts later (the golden ratio: never twice)."""
+
+
 def estimate_dirt(config: CleanupConfig, board: Board, step: Int[Array, ""]) -> Float32[Array, ""]:
     """Waste cells: those known, and the chance of one on every water cell not in view."""
-    at_start = config.initial_waste_cells / config.water_cells
+    at_start = sum(config.initial_waste_range) / 2 * config.initial_waste_cells / config.water_cells
     spawned = board.age * (config.waste_spawn / config.river_cells)
     chance = jnp.where(board.age > step, at_start, jnp.minimum(spawned, 1.0))
     chance = jnp.where(board.item == Item.WATER, chance, 0.0)
