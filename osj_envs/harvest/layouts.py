@@ -36,4 +36,6 @@ def _load_pools(config: HarvestConfig) -> Mapping[Split, Layout]:
 
 
 def _split_cells(pool: UInt16[np.ndarray, "layouts cells"], config: HarvestConfig) -> Layout:
-    return Layout(trees=pool[:, : config.trees], spawns=pool[:, config.trees :])
+    # NumPy arrays, which can be made read-only, stand in for the record's JAX arrays.
+    trees, spawns = pool[:, : config.trees], pool[:, config.trees :]
+    return Layout(trees=trees, spawns=spawns)  # type: ignore[arg-type]

@@ -1,8 +1,5 @@
 """Every shipped layout against every rule, measured here again with SciPy and plain NumPy."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import scipy.ndimage
@@ -14,9 +11,7 @@ from osj_envs.cleanup.constants import PAPER, CleanupConfig, Terrain
 from osj_envs.cleanup.generate_layouts import (
     POOL_FILE,
     POOL_SEED,
-    generate,
     generate_distinct,
-    generate_pools,
 )
 from osj_envs.cleanup.layouts import load_pool
 from osj_envs.cleanup.maps import CLASSIC, draw, parse
@@ -209,38 +204,6 @@ def test_layouts_differ_in_every_part(pool, river, orchard):
     assert distinct(orchard) > 1000
     assert distinct(pool >= Terrain.STATION) > 750
     assert distinct(pool == Terrain.RIVER_CLEAN) > 1250
-
-
-@pytest.mark.parametrize("index", [0, 1, 511, 1023, 1024, 1279])
-def test_single_layouts_come_out_again(pool, index):
-    np.testing.assert_array_equal(generate(POOL_SEED, index), pool[index])
-
-
-def test_seed_and_index_both_matter():
-    assert not np.array_equal(generate(1, 0), generate(2, 0))
-    assert not np.array_equal(generate(1, 0), generate(1, 1))
-
-
-@pytest.mark.slow
-def test_the_script_writes_the_shipped_layouts(tmp_path):
-    out = tmp_path / "layouts.npz"
-    command = [sys.executable, "-m", "osj_envs.cleanup.generate_layouts", "--out", str(out)]
-    subprocess.run(command, check=True, capture_output=True)
-    with np.load(out) as new, np.load(POOL_FILE) as shipped:
-        assert sorted(new) == sorted(shipped) == ["held_out", "train"]
-        for split in shipped:
-            np.testing.assert_array_equal(new[split], shipped[split])
-
-
-def test_the_script_takes_sizes_and_a_seed(tmp_path):
-    out = tmp_path / "few.npz"
-    options = ["--seed", "5", "--train", "3", "--held-out", "2", "--out", str(out)]
-    command = [sys.executable, "-m", "osj_envs.cleanup.generate_layouts", *options]
-    subprocess.run(command, check=True, capture_output=True)
-    with np.load(out) as new:
-        expected = generate_pools({"train": 3, "held_out": 2}, seed=5)
-        np.testing.assert_array_equal(new["train"], expected["train"])
-        np.testing.assert_array_equal(new["held_out"], expected["held_out"])
 
 
 def test_drawing_and_parsing_undo_each_other(pool):
