@@ -158,7 +158,7 @@ def are_apart(one, other, least):
 
 
 def test_maps_are_drawn_uniformly(monkeypatch):
-    monkeypatch.setattr(generate_layouts, "_BATCH", 128)
+    monkeypatch.setattr(generate_layouts, "_BATCH", 1024)
     config = HarvestConfig(height=13, width=9, diamonds=1, quarters=2, spawn_cells=9)
     maps = {each: number for number, each in enumerate(every_map(config))}
     assert len(maps) == 220
