@@ -127,9 +127,14 @@ def _roster(config: EvaluationConfig, env: MultiTrial) -> Policy | Roster:
 
 def _players(config: EvaluationConfig) -> dict[str, Any]:
     """Who played, for the last line."""
+    bounds = {"bounds": config.bounds} if config.bounds else {}
     if config.seats:
-        return {"seats": config.seats}
-    return {"policy": config.policy, "policy_options": given(config.policy_options)}
+        return {"seats": config.seats, **bounds}
+    return {
+        "policy": config.policy,
+        "policy_options": given(config.policy_options),
+        **bounds,
+    }
 
 
 if __name__ == "__main__":

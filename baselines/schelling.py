@@ -29,6 +29,9 @@ from osj_envs.devices import prepare_backend
 from osj_envs.env_config import env_schemas, make_env, read_env
 from osj_envs.splits import check_split
 
+INTERRUPTED = 130
+"""The exit status of a program that was stopped by hand, as shells have it."""
+
 _FACTS = ("cooperator", "cooperator_options", "defector", "defector_options", "split")
 """What the last line says of the players."""
 
@@ -81,6 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         config: SchellingConfig = to_record(_compose(arguments))
         run(config)
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        return INTERRUPTED
     except (ConfigError, ValueError, TypeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -127,6 +127,15 @@ def test_what_is_there_survives_a_stop_in_the_next_game(tmp_path, monkeypatch):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["cooperators-0.npz", "cooperators-1.npz"]
 
 
+def test_a_stop_by_hand_says_how_to_go_on(monkeypatch, capsys):
+    def stopped(config):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(schelling, "run", stopped)
+    assert schelling.main([*SMALL, *ROLES]) == 130
+    assert "the same command goes on" in capsys.readouterr().err
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory) -> pathlib.Path:
     """A folder in which the program has been."""

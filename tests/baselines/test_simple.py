@@ -1,5 +1,6 @@
 """The simple players, their registry, and the program that evaluates them."""
 
+import dataclasses
 import json
 
 import jax
@@ -10,11 +11,12 @@ from scipy import stats
 
 import osj_envs
 from baselines import registry
-from baselines.evaluate import load_config, main
+from baselines.evaluate import load_config, main, run
 from baselines.simple import Random, Stay
 from osj_envs.compose import CONFIG_DIR, ConfigError, compose_config
 from osj_envs.evaluation import evaluate
 from osj_envs.grid.codes import Action
+from osj_envs.paired import make_bounds
 from osj_envs.roster import make_roster
 from osj_envs.seats import Policy, SeatView
 from osj_envs.trials import MultiTrial
@@ -57,17 +59,19 @@ def test_stay_stays():
     assert set(many_actions(Stay(action=Action.STAY), [1] * 9, 20)) == {int(Action.STAY)}
 
 
+BEAMS = {"cleanup": "fired", "harvest": "zaps"}
+
+
 @pytest.mark.parametrize("game", osj_envs.list_ids())
 def test_every_registered_player_plays_its_game(game):
-    env = osj_envs.make(game, num_trials=2, trial_length=30)
-    names = registry.list_names(game)[: env.num_agents]
-    roster = [registry.make(names[seat % len(names)], env) for seat in range(env.num_agents)]
+    names = registry.list_names(game)
+    env = osj_envs.make(game, num_trials=1, trial_length=30, num_agents=len(names))
+    roster = [registry.make(name, env) for name in names]
     assert all(isinstance(policy, Policy) for policy in roster)
-    record = evaluate(env, roster, jax.random.key(0), range(3))
+    record = evaluate(env, roster, jax.random.key(0), range(2))
     assert (record.steps == 30).all()
-    by_name = dict(zip(names, range(len(names)), strict=True))
-    fired = record.events["fired"].sum(axis=(0, 1))
-    assert fired[by_name["stay"]] == 0 < fired[by_name["random"]]
+    fired = dict(zip(names, record.events[BEAMS[game]].sum(axis=(0, 1)), strict=True))
+    assert fired["stay"] == 0 < fired["random"]
 
 
 def test_an_unknown_player_is_answered_with_the_nearest():
@@ -129,9 +133,28 @@ def test_options_reach_the_evaluation(capsys):
     assert shown["num_agents"] == 5
 
 
+def test_bounds_tell_the_position(capsys):
+    stay = {"_target_": "baselines.simple.Stay", "action": 7}
+    scale = {"env": "cleanup", "low": stay, "high": {"_target_": "baselines.simple.Random"}}
+    config = load_config([*SMALL, "env.initial_waste=0.0", "env.trial_length=40"])
+    shown = run(dataclasses.replace(config, bounds=scale))
+    assert shown["position"] == 1
+    assert shown["bounds"] == scale
+    assert "position" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("game", osj_envs.list_ids())
+def test_the_bounds_on_disk_fit_their_game(game):
+    config = load_config([f"env={game}", f"bounds={game}"])
+    env = osj_envs.make(game, num_agents=3)
+    bounds = make_bounds(config.bounds, env)
+    assert [len(roster) for roster in (bounds.low, bounds.high)] == [3, 3]
+
+
 @pytest.mark.parametrize(
     ("argument", "said"),
     [
+        ("bounds=harvest", "do not fit 'cleanup'"),
         ("polcy=stay", "did you mean 'policy'"),
         ("policy=stray", "did you mean 'stay'"),
         ("env=clean", "did you mean 'cleanup'"),
@@ -172,13 +195,14 @@ def test_an_unknown_schema_or_file_is_a_config_error():
 
 @pytest.fixture
 def eater(monkeypatch):
-    """A privileged player of OpenCleanup with two options, in the registry."""
+    """A privileged player of OpenCleanup with two options, beside the two simple ones."""
 
     def make_eater(env, keep=3, radius=7):
         return Stay(action=100 * keep + radius)
 
-    entry = registry.Entry(make_eater, games=("cleanup",), privileged=True)
-    monkeypatch.setitem(registry._ENTRIES, "eater", entry)
+    entries = {name: registry._ENTRIES[name] for name in ("random", "stay")}
+    entries["eater"] = registry.Entry(make_eater, games=("cleanup",), privileged=True)
+    monkeypatch.setattr(registry, "_ENTRIES", entries)
 
 
 @pytest.mark.usefixtures("eater")
