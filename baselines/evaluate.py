@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-from omegaconf import OmegaConf
+from omegaconf import DictConfig
 
-from baselines import registry
 from baselines.players import given, make_named, unset_options
-from osj_envs.compose import ConfigError, compose_config, to_record
+from baselines.program import run_program
+from osj_envs.compose import compose_config, to_record
 from osj_envs.devices import prepare_backend
 from osj_envs.env_config import env_schemas, make_env, read_env
 from osj_envs.evaluation import evaluate
@@ -69,16 +69,7 @@ class EvaluationConfig:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The program; returns its exit status."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    try:
-        if {"-h", "--help"} & set(arguments):
-            print(__doc__, OmegaConf.to_yaml(_compose([])), registry.listing(), sep="\n")
-            return 0
-        run(load_config(arguments))
-    except (ConfigError, ValueError, TypeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return run_program(arguments, __doc__, _compose, run)
 
 
 def load_config(arguments: Sequence[str]) -> EvaluationConfig:
@@ -114,7 +105,7 @@ def run(config: EvaluationConfig) -> dict[str, Any]:
     return result
 
 
-def _compose(arguments: Sequence[str]) -> Any:
+def _compose(arguments: Sequence[str]) -> DictConfig:
     schemas = {"baseline_schema": EvaluationConfig, **env_schemas()}
     return compose_config("baseline", arguments, schemas)
 

@@ -17,14 +17,14 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 import osj_envs
-from baselines import registry
 from baselines.players import given, make_named, title_of, unset_options
+from baselines.program import run_program
 from baselines.schelling_games import Game, fingerprint, name_of, open_folder, play_all, write
 from osj_envs import schelling
-from osj_envs.compose import ConfigError, compose_config, to_record
+from osj_envs.compose import compose_config
 from osj_envs.devices import prepare_backend
 from osj_envs.env_config import env_schemas, make_env, read_env
 from osj_envs.splits import check_split
@@ -77,20 +77,11 @@ class SchellingConfig:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The program; returns its exit status."""
-    arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        if {"-h", "--help"} & set(arguments):
-            print(__doc__, OmegaConf.to_yaml(_compose([])), registry.listing(), sep="\n")
-            return 0
-        config: SchellingConfig = to_record(_compose(arguments))
-        run(config)
+        return run_program(arguments, __doc__, _compose, run)
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here", file=sys.stderr)
         return INTERRUPTED
-    except (ConfigError, ValueError, TypeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
 
 
 def run(config: SchellingConfig) -> dict[str, Any]:
