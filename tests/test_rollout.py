@@ -427,6 +427,14 @@ def test_an_evaluation_can_draw_from_the_training_split():
     assert latents["train"].max() < 999.5 <= latents["held_out"].min()
 
 
+def test_an_evaluation_tells_of_the_problems_that_are_done():
+    done = []
+    env = MultiTrial(Probe(1), 1, 1)
+    evaluate(env, Clockwork(), jax.random.key(0), SEEDS, 2, advance=done.append)
+    assert sum(done) == len(SEEDS)
+    assert all(count > 0 for count in done)
+
+
 def test_an_evaluation_can_wipe_memories():
     env, policy = MultiTrial(Probe(1), 3, 1), Seer(lambda c, v, k: v.is_first_of_episode)
     for wipes, expected in ((False, [1, 0, 0]), (True, [1, 1, 1])):
