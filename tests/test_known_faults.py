@@ -8,8 +8,6 @@ import pathlib
 
 import pytest
 
-import osj_envs
-
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 TRIALS = "tests/test_trials.py"
@@ -18,6 +16,7 @@ HAND, ORACLE, CHANCE, SYMMETRY, SEEN = (
     f"tests/cleanup/test_{part}.py"
     for part in ("dynamics", "oracle", "statistics", "symmetries", "observation")
 )
+ORCHARD, ORCHARD_ORACLE = (f"tests/harvest/test_{part}.py" for part in ("dynamics", "oracle"))
 CHECKS = "osj_envs/testing/conformance.py"
 
 FAULTS = {
@@ -31,6 +30,7 @@ FAULTS = {
     "a beam at the map's edge wraps to the far side or clamps to the edge": [
         f"{BEAM}::test_no_beam_wraps_or_clamps_at_any_edge",
         f"{HAND}::test_a_beam_over_the_edge_neither_wraps_nor_clamps",
+        f"{ORCHARD}::test_a_beam_over_the_edge_neither_wraps_nor_clamps",
         f"{SYMMETRY}::test_a_band_of_ground_around_the_map_changes_nothing_within_it",
         f"{VIEW}::test_off_map_is_wall",
     ],
@@ -41,6 +41,7 @@ FAULTS = {
     ],
     "agents leave holes, or an item under an agent vanishes": [
         f"{HAND}::test_an_item_under_an_agent_stays",
+        f"{ORCHARD}::test_the_trees_stay_where_agents_walk",
         f"{VIEW}::test_views_tell_what_lies_under_an_agent",
         f"{ORACLE}::test_every_step_is_as_by_the_slow_rules",
     ],
@@ -54,7 +55,11 @@ FAULTS = {
         "tests/test_conformance.py::test_no_key_is_used_twice_where_a_trial_or_an_episode_begins",
         f"{CHECKS}::check_boundaries",
     ],
-    "a dead orchard is declared while rotted cells still count down": [],
+    "a dead orchard is declared while rotted cells still count down": [
+        f"{ORCHARD}::test_a_trial_goes_on_while_a_rotted_cell_counts_down",
+        f"{ORCHARD}::test_a_trial_goes_on_while_an_agent_stands_on_a_rotted_cell",
+        f"{ORCHARD_ORACLE}::test_every_step_is_as_by_the_slow_rules",
+    ],
     "shapes collapse when num_agents=1": [
         f"{CHECKS}::check_one_agent",
         f"{TRIALS}::test_the_agent_axis_stays_whatever_the_number_of_agents",
@@ -76,14 +81,10 @@ FAULTS = {
         "tests/test_rollout.py::test_the_evidence_reaches_the_player",
     ],
 }
-# Only this game has orchards that die.
-ABOUT_HARVEST = {"a dead orchard is declared while rotted cells still count down"}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_fault_has_a_guard(fault):
-    if fault in ABOUT_HARVEST and "harvest" not in osj_envs.list_ids():
-        return
     assert FAULTS[fault]
     for guard in FAULTS[fault]:
         path, _, name = guard.partition("::")

@@ -9,6 +9,7 @@ import pytest
 import osj_envs
 from osj_envs.cleanup.env import Cleanup
 from osj_envs.grid.view import Window
+from osj_envs.harvest.env import Harvest
 from osj_envs.registry import make
 from osj_envs.testing.fakes import CountingGame
 from osj_envs.testing.latents import random_actions
@@ -51,11 +52,17 @@ def test_an_unknown_option_is_refused_with_the_nearest_one(typo, nearest):
         make("cleanup", **{typo: 3})
 
 
-BASE = {
-    "num_agents": 3, "waste_spawn": 1.0, "waste_spawn_start": 2, "initial_waste": 0.3,
-    "apple_growth": 0.4, "waste_skew": 0.6,
+GAMES = {"cleanup": Cleanup, "harvest": Harvest}
+STEPS = {"cleanup": 6, "harvest": 60}
+# Busy games, in which a few steps show a lot.
+BASES = {
+    "cleanup": {
+        "num_agents": 3, "waste_spawn": 1.0, "waste_spawn_start": 2, "initial_waste": 0.3,
+        "apple_growth": 0.4, "waste_skew": 0.6,
+    },
+    "harvest": {"num_agents": 30, "stage_steps": (2, 3), "regrowth": (0.3, 0.3, 0.3, 0.3)},
 }  # fmt: skip
-# For each option another value than `BASE` or the default has.
+# For each option another value than its base or the default has.
 CHANGES = {
     "cleanup": {
         "num_agents": 4,
@@ -78,35 +85,58 @@ CHANGES = {
         "apple_growth": 0.1,
         "dirt_threshold": 0.9,
         "initial_waste": (0.5, 0.9),
-    }
+    },
+    "harvest": {
+        "num_agents": 29,
+        "window": Window(ahead=3, behind=1, side=1),
+        "semantic": 2,
+        "colours": 4,
+        "height": 17,
+        "width": 23,
+        "diamonds": 3,
+        "quarters": 1,
+        "spawn_cells": 19,
+        "pays": (1.0, 0.5, 0.125),
+        "speeds": (2.0, 1.0, 0.25),
+        "regrowth": (0.3, 0.3, 0.3, 0.2),
+        "stage_steps": (2, 4),
+        "rot_delay": (2, 6),
+        "freeze_steps": 11,
+        "cooldown_steps": 3,
+    },
 }
 
 
 @functools.cache
-def told(**options):
+def told(name, **options):
     """All that a few steps of a game tell, as fingerprints."""
-    game = Cleanup(**(BASE | options))
+    game = GAMES[name](**(BASES[name] | options))
     latent_key, world_key = jax.random.split(jax.random.key(0))
     latents = jax.vmap(game.sample_latent)(jax.random.split(latent_key, 8))
     latent = jax.tree.map(lambda leaf: leaf[0], latents)
     world = game.lay_world(world_key, latent)
-    actions = random_actions((6, game.num_agents), np.random.default_rng(0))
-    step = jax.jit(game.step_world)
+    actions = random_actions((STEPS[name], game.num_agents), np.random.default_rng(0))
+    step, rewards = jax.jit(game.step_world), []
     for number, action in enumerate(actions):
         played = step(jax.random.key(number), latent, world, np.int32(number), action)
         world = played.world
+        rewards.append(played.reward)
     specs = game.view_spec, game.own_spec
-    return [fingerprint(latents), fingerprint(world), fingerprint(played.outcome), str(specs)]
+    return [*map(fingerprint, (latents, world, played.outcome, rewards)), str(specs)]
 
 
 def test_every_option_of_every_environment_is_tried_here():
-    assert CHANGES.keys() == set(osj_envs.list_ids())
-    assert CHANGES["cleanup"].keys() == set(Cleanup.option_names())
+    assert GAMES.keys() == CHANGES.keys() == set(osj_envs.list_ids())
+    for name, game in GAMES.items():
+        assert CHANGES[name].keys() == set(game.option_names())
 
 
-@pytest.mark.parametrize(("option", "value"), CHANGES["cleanup"].items())
-def test_every_option_changes_something(option, value):
-    assert told(**{option: value}) != told()
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [(name, option, value) for name in CHANGES for option, value in CHANGES[name].items()],
+)
+def test_every_option_changes_something(name, option, value):
+    assert told(name, **{option: value}) != told(name)
 
 
 def test_the_protocols_options_change_something():

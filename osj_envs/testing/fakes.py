@@ -181,7 +181,10 @@ class Recorder:
     """
 
     def __init__(self, game: Environment, wears: bool = False) -> None:
-        """`game` does all the rest; a world that wears has every leaf changed by every step."""
+        """`game` does all the rest.
+
+        A world that wears has every leaf changed by every step, and never ends a trial early.
+        """
         self.game = game
         self.wears = wears
 
@@ -207,8 +210,10 @@ class Recorder:
     ) -> WorldStep:
         """The game's; the mark stays that of the trial's start."""
         played = self.game.step_world(key, latent.content, world.content, step, actions)
-        content = jax.tree.map(_worn, played.world) if self.wears else played.world
-        return replace(played, world=Marked(content=content, key=world.key))
+        if self.wears:
+            worn = jax.tree.map(_worn, played.world)
+            played = replace(played, world=worn, is_over=jnp.zeros_like(played.is_over))
+        return replace(played, world=Marked(content=played.world, key=world.key))
 
     def observe(self, world: Marked, clock: Clock) -> Observation:
         """The game's."""

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int
+from jaxtyping import Array, Int, UInt8
 
 import osj_envs
-from osj_envs.grid.codes import Action, Item, Plane
+from osj_envs.grid.codes import Action, Heading, Item, Plane
 from osj_envs.testing.latents import random_actions
 from osj_envs.testing.trees import fingerprint
 from osj_envs.trials import MultiTrial
@@ -52,6 +52,30 @@ CASES = {
         24,
         130,
         3,
+    ),
+    "harvest": Case("harvest", {"num_trials": 2, "trial_length": 61}, 2, 130, 5),
+    "harvest_small": Case(
+        "harvest",
+        {
+            "num_agents": 4,
+            "num_trials": 2,
+            "trial_length": 53,
+            "colours": 3,
+            "height": 13,
+            "width": 14,
+            "diamonds": 2,
+            "quarters": 1,
+            "spawn_cells": 6,
+            "stage_steps": (3, 5),
+            "rot_delay": (1, 4),
+            "regrowth": (0.0, 0.1, 0.2, 0.3),
+            "freeze_steps": 5,
+            "cooldown_steps": 1,
+            "split": "held_out",
+        },
+        24,
+        130,
+        7,
     ),
 }
 """The games, by the name of their record."""
@@ -98,14 +122,44 @@ def _roll(env: MultiTrial, case: Case) -> Any:
 def busy_actions(
     env: MultiTrial, observation: Observation, actions: Int[Array, "agents"]
 ) -> Int[Array, "agents"]:
-    """Random actions, but a try at whatever lies ahead: waste to fire at, a tool to pick up.
+    """Random actions, but a try at whatever lies ahead: waste, a tool, an apple, another agent.
 
-    Else a short game of chance would hardly ever show a tool at work.
+    Else a short game of chance would hardly ever show what it is about.
     """
     row, column = env.game.window.ahead, env.game.window.side  # type: ignore[attr-defined]
-    item = observation.view[..., Plane.ITEM]
-    here, ahead = item[:, row, column], item[:, row - 1, column]
-    tries = actions <= Action.EAST
-    fires = tries & (ahead >= Item.WASTE) & (ahead < Item.STATION)
+    here, ahead = observation.view[:, row, column], observation.view[:, row - 1, column]
+    busy = _TRIES[env.name](observation, here, ahead, actions)
+    return jnp.where(actions <= Action.EAST, busy, actions)
+
+
+def _clean(
+    observation: Observation,
+    here: UInt8[Array, "agents planes"],
+    ahead: UInt8[Array, "agents planes"],
+    actions: Int[Array, "agents"],
+) -> Int[Array, "agents"]:
+    """Picks tools up, and fires at waste."""
+    del observation
+    item = ahead[:, Plane.ITEM]
+    fires = (item >= Item.WASTE) & (item < Item.STATION)
     busy = jnp.where(fires, jnp.int32(Action.BEAM), actions)
-    return jnp.where(tries & (here >= Item.STATION), jnp.int32(Action.PICK_UP), busy)
+    return jnp.where(here[:, Plane.ITEM] >= Item.STATION, jnp.int32(Action.PICK_UP), busy)
+
+
+def _harvest(
+    observation: Observation,
+    here: UInt8[Array, "agents planes"],
+    ahead: UInt8[Array, "agents planes"],
+    actions: Int[Array, "agents"],
+) -> Int[Array, "agents"]:
+    """Walks onto the apple ahead, and zaps whoever stands there."""
+    del here
+    item = ahead[:, Plane.ITEM]
+    apple = (item >= Item.APPLE) & (item <= Item.OVERRIPE_APPLE)
+    facing = observation.own[:, : len(Heading)].argmax(axis=-1)
+    forward = jnp.array([Action.NORTH, Action.EAST, Action.SOUTH, Action.WEST])[facing]
+    busy = jnp.where(apple, forward, actions)
+    return jnp.where(ahead[:, Plane.AGENT] > 0, jnp.int32(Action.BEAM), busy)
+
+
+_TRIES = {"cleanup": _clean, "harvest": _harvest}

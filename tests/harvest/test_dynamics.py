@@ -65,7 +65,10 @@ def look(played, drawn) -> str:
     board = np.full(config.cells, ".")
     board[drawn.latent.layout.spawns] = "@"
     stage = np.asarray(dynamics.stage(trees))
-    marks = ["abc"[s] if lost == Lost.HANGING else ".xyzr"[lost] for lost, s in zip(trees.lost, stage, strict=True)]
+    marks = [
+        "abc"[s] if lost == Lost.HANGING else ".xyzr"[lost]
+        for lost, s in zip(trees.lost, stage, strict=True)
+    ]
     board[drawn.latent.layout.trees] = marks
     rows = board.reshape(config.height, config.width)
     return "\n".join(" ".join(row) for row in rows)
@@ -110,7 +113,9 @@ def test_an_apple_ripens_and_rots_after_its_own_steps(stage_steps):
         drawn = after(drawn, play(drawn, STAY))
         lost = drawn.world.trees.lost
         assert (lost == lost[0]).all()
-        stages.append("r" if lost[0] else "abc"[int(np.asarray(dynamics.stage(drawn.world.trees))[0])])
+        stages.append(
+            "r" if lost[0] else "abc"[int(np.asarray(dynamics.stage(drawn.world.trees))[0])]
+        )
     unripe = stage_steps - 1
     assert "".join(stages) == "a" * unripe + "b" * stage_steps + "c" * stage_steps + "r"
 
@@ -217,8 +222,13 @@ def near(drawing, **options):
         drawing, regrowth=(0.125, 0.25, 0.5, 1.0), speeds=(1.0, 1.0, 1.0), **options
     )
     chance = dynamics.regrowth_chance(drawn.config, drawn.latent.rules, drawn.world)
-    chances = dict(zip(drawn.latent.layout.trees.tolist(), np.asarray(chance).tolist(), strict=True))
-    return {divmod(cell, drawn.config.width): {0.125: 0, 0.25: 1, 0.5: 2, 1.0: 3}[c] for cell, c in chances.items()}
+    chances = dict(
+        zip(drawn.latent.layout.trees.tolist(), np.asarray(chance).tolist(), strict=True)
+    )
+    return {
+        divmod(cell, drawn.config.width): {0.125: 0, 0.25: 1, 0.5: 2, 1.0: 3}[c]
+        for cell, c in chances.items()
+    }
 
 
 def test_what_hangs_within_two_steps_counts_and_the_cell_itself_and_others_do_not():
@@ -334,7 +344,11 @@ def test_regrowth_reads_the_board_as_the_step_begins():
     rots = with_trees(drawn, age=44, lost=drawn.world.trees.lost)
     played = play(rots, STAY, draws=lucky(rots))
     assert look(played, rots).split()[0] == "r"
-    grown = [cell for cell in ((0, 1), (0, 2), (1, 1), (2, 0)) if played.world.trees.lost[drawn.tree(*cell)] == 0]
+    grown = [
+        cell
+        for cell in ((0, 1), (0, 2), (1, 1), (2, 0))
+        if played.world.trees.lost[drawn.tree(*cell)] == 0
+    ]
     assert grown == [(0, 1), (0, 2), (1, 1), (2, 0)], "all have the one that rots near"
     alone = with_trees(drawn, lost=np.where(drawn.world.trees.lost == 0, 1, drawn.world.trees.lost))
     played = play(alone, STAY, draws=lucky(alone))
@@ -546,7 +560,7 @@ def test_where_no_spawn_cell_is_free_open_ground_is_taken():
     for seed in range(30):
         played = play(drawn, BEAM, *[STAY] * 5, draws=quiet(drawn, seed))
         first, second = (tuple(place) for place in played.world.agents.position[1:3].tolist())
-        assert ((4, 3) in {first, second}), "the free spawn cell is taken first"
+        assert (4, 3) in {first, second}, "the free spawn cell is taken first"
         other = second if first == (4, 3) else first
         assert other not in trees
         assert other[0] != 4 or other[1] > 3
@@ -597,7 +611,11 @@ def test_one_zapped_after_its_meal_keeps_it():
         .^ .  .  .  @
         """
     )
-    played = play(drawn, BEAM, W) if drawn.world.agents.position[0].tolist() == [3, 0] else play(drawn, W, BEAM)
+    played = (
+        play(drawn, BEAM, W)
+        if drawn.world.agents.position[0].tolist() == [3, 0]
+        else play(drawn, W, BEAM)
+    )
     eater = int(np.argmax(played.reward))
     assert played.reward[eater] == 1.0
     assert played.outcome.zapped[eater]
