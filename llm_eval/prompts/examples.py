@@ -1,5 +1,7 @@
 """The small worlds of the examples in the system prompts, seen as a seat sees its own."""
 
+from typing import TypeAlias
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -7,6 +9,7 @@ from llm_eval.prompts import fill
 from llm_eval.views.base import GameText
 from llm_eval.views.cleanup import CleanupText
 from llm_eval.views.harvest import HarvestText
+from llm_eval.views.sight import Cell
 from osj_envs.cleanup import evidence as cleanup_evidence
 from osj_envs.cleanup import observation as cleanup_views
 from osj_envs.cleanup.types import EMPTY_SLOT
@@ -16,6 +19,9 @@ from osj_envs.grid.view import egocentric_views
 from osj_envs.harvest import evidence as harvest_evidence
 from osj_envs.harvest import observation as harvest_views
 from osj_envs.types import Evidence, Observation
+
+Codes: TypeAlias = tuple[int, int]
+"""Item, and 1 + colour."""
 
 MIDDLE = jnp.array([1, 1], jnp.int32)
 """Where the agent stands in each example."""
@@ -40,11 +46,12 @@ def example_worlds(game: GameText) -> list[tuple[Observation, Evidence]]:
 
 def _shown(game: GameText, observation: Observation, evidence: Evidence) -> str:
     sight = game.look(observation)
-    return "\n".join([game.now(sight, evidence, ()), *game.actions(sight, evidence)])
+    return "\n".join([game.now(sight, evidence, game.trees(sight)), *game.actions(sight, evidence)])
 
 
 def _cleanup_worlds(game: CleanupText) -> list[tuple[Observation, Evidence]]:
-    waste, station = {AT_NORTH: (Item.WASTE, 1)}, (Item.STATION, 0)
+    station: Codes = (Item.STATION, 0)
+    waste: dict[Cell, Codes] = {AT_NORTH: (Item.WASTE, 1)}
     evidence = cleanup_evidence.initial(game.config)
     newest = min(1, game.config.base_tools - 1)
     worlds = [({**waste, (1, 1): station}, (EMPTY_SLOT, EMPTY_SLOT))]
@@ -53,7 +60,7 @@ def _cleanup_worlds(game: CleanupText) -> list[tuple[Observation, Evidence]]:
 
 
 def _cleanup_view(
-    game: CleanupText, items: dict[tuple[int, int], tuple[int, int]], window: tuple[int, int]
+    game: CleanupText, items: dict[Cell, Codes], window: tuple[int, int]
 ) -> Observation:
     own = cleanup_views.Own(
         heading=jnp.int32(Heading.NORTH),
@@ -80,9 +87,7 @@ def _harvest_worlds(game: HarvestText) -> list[tuple[Observation, Evidence]]:
     return [(Observation(view=view, own=encoded), evidence) for view in views]
 
 
-def _view(
-    game: CleanupText | HarvestText, items: dict[tuple[int, int], tuple[int, int]]
-) -> jnp.ndarray:
+def _view(game: CleanupText | HarvestText, items: dict[Cell, Codes]) -> jnp.ndarray:
     """A map of nothing but ground and these."""
     shape = game.config.height, game.config.width
     item, colour = np.full(shape, Item.GROUND, np.uint8), np.zeros(shape, np.uint8)

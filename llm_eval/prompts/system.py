@@ -71,7 +71,7 @@ def system_prompt(env: MultiTrial, role: AgentRole = "none", revealed: str = "")
         turn=fill("turn", recent=RECENT_STEPS),
         notes=fill("notes", most_notes=MAX_NOTES, longest=LONGEST_TEXT),
         reply=_reply(game),
-        ahead=words.counted(game.window.ahead, "cell"),
+        ahead=game.window.ahead,
         behind=game.window.behind,
         side=game.window.side,
         **_NUMBERS[game.name](game.config),

@@ -29,7 +29,7 @@ EFFECTS = {
     Known.LIGHTENED: "made it one shade lighter",
     Known.CLEARED: "cleared it to water",
 }
-"""What a shot did."""
+"""What a shot did; `ShotEffect` counts from 0 where `Known` does from 1."""
 
 
 @functools.cache
@@ -180,12 +180,10 @@ class CleanupText:
     def _fired(self, spot: Spot, outcome: Outcome) -> str:
         if len(spot.hand) < 2 or spot.hand[0] == EMPTY_SLOT:
             return "You fired without a tool: nothing happened."
-        pairs = zip(
-            spot.beam, outcome.hit_colour.tolist(), outcome.hit_effect.tolist(), strict=True
-        )
+        colours, effects = outcome.hit_colour.tolist(), outcome.hit_effect.tolist()
         hits = [
-            f"{words.place(cell)}, {self._waste(colour)}: {EFFECTS[Known(Known.NO_EFFECT + effect)]}"
-            for cell, colour, effect in pairs
+            f"{words.place(cell)}, {self._waste(colour)}: {EFFECTS[Known(1 + effect)]}"
+            for cell, colour, effect in zip(spot.beam, colours, effects, strict=True)
             if cell is not None and colour != NO_COLOUR
         ]
         tool = pair_name(*spot.hand)

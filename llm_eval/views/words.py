@@ -55,7 +55,7 @@ def _mark(sight: Sight, cell: Cell, label: CellLabel) -> str:
 
 def legend_in_view(sight: Sight, label: CellLabel) -> str:
     """What the marks in view mean, in the order of the item codes."""
-    codes = {sight.code(cell) for cell in map(tuple, np.argwhere(sight.seen).tolist())}
+    codes = {sight.code((row, col)) for row, col in np.argwhere(sight.seen).tolist()}
     labels = [label(*code) for code in sorted(codes)]
     return "Marks: " + ", ".join(f"{each.mark} {each.name}" for each in labels)
 
