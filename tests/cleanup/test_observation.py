@@ -16,7 +16,8 @@ from osj_envs.cleanup.observation import Own, decode_own, encode_own, observe
 from osj_envs.grid.codes import Heading, Item, Plane
 from osj_envs.grid.view import Window
 from osj_envs.testing.latents import random_latent, random_world
-from osj_envs.testing.slow_grid import AHEAD, cells_of
+from osj_envs.testing.noticing import copies, move_and_turn, who_notices, who_sees, who_should
+from osj_envs.testing.slow_grid import cells_of
 from osj_envs.testing.trees import differing_leaves
 from osj_envs.types import Clock
 
@@ -41,23 +42,9 @@ def a_case():
     return latent, random_world(CONFIG, latent, AGENTS, rng)
 
 
-def copies(world, count):
-    return jax.tree.map(lambda leaf: np.stack([leaf] * count), world)
-
-
-def who_notices(worlds, clock=CLOCK):
-    """For each world, which agents get another observation than in the first."""
-    seen = jax.device_get(look(CONFIG, WINDOW, worlds, clock))
-    differs = [leaf != leaf[:1] for leaf in (seen.view.reshape(*seen.view.shape[:2], -1), seen.own)]
-    return np.concatenate(differs, axis=-1).any(axis=-1)
-
-
-def sees(world, viewer, cell):
-    """Whether a cell is in an agent's window, by the rules."""
-    down, across = AHEAD[int(world.agents.heading[viewer])]
-    row, column = np.subtract(cell, world.agents.position[viewer])
-    forwards, sidewards = row * down + column * across, column * down - row * across
-    return -WINDOW.behind <= forwards <= WINDOW.ahead and abs(sidewards) <= WINDOW.side
+def noticed(worlds):
+    """For each world but the first, which agents get another observation than in the first."""
+    return who_notices(lambda batch: look(CONFIG, WINDOW, batch, CLOCK), worlds)
 
 
 @pytest.mark.parametrize("board", ["item", "colour"])
@@ -67,8 +54,8 @@ def test_each_cell_is_noticed_by_those_who_see_it_and_by_nobody_else(board):
     worlds = copies(world, 1 + len(cells))
     for index, cell in enumerate(cells):
         getattr(worlds, board)[index + 1][cell] += 1
-    notices = who_notices(worlds)[1:]
-    expected = [[sees(world, viewer, cell) for viewer in range(AGENTS)] for cell in cells]
+    notices = noticed(worlds)
+    expected = [who_sees(WINDOW, world.agents, cell) for cell in cells]
     np.testing.assert_array_equal(notices, expected)
     assert 0 < notices.sum() < notices.size
 
@@ -80,22 +67,10 @@ def test_where_others_are_and_face_is_noticed_by_those_who_see_them_and_by_nobod
         for cell in cells_of(CONFIG.height, CONFIG.width)
         if list(cell) not in world.agents.position.tolist()
     ]
-    moves = list(itertools.product(range(AGENTS), free))
-    turns = list(itertools.product(range(AGENTS), range(1, 4)))
-    worlds = copies(world, 1 + len(moves) + len(turns))
-    for index, (agent, cell) in enumerate(moves, start=1):
-        worlds.agents.position[index, agent] = cell
-    for index, (agent, quarters) in enumerate(turns, start=1 + len(moves)):
-        worlds.agents.heading[index, agent] = (world.agents.heading[agent] + quarters) % 4
-    notices = who_notices(worlds)[1:]
-
-    def expected(agent, viewer, cell):
-        old = tuple(world.agents.position[agent])
-        return agent == viewer or any(sees(world, viewer, place) for place in (old, cell))
-
-    changes = [*moves, *((agent, tuple(world.agents.position[agent])) for agent, _ in turns)]
-    table = [[expected(agent, viewer, cell) for viewer in range(AGENTS)] for agent, cell in changes]
-    np.testing.assert_array_equal(notices, table)
+    worlds = copies(world, 1 + AGENTS * (len(free) + 3))
+    changes = move_and_turn(worlds, free)
+    expected = who_should(WINDOW, world.agents, changes)
+    np.testing.assert_array_equal(noticed(worlds), expected)
 
 
 def test_a_hand_is_noticed_by_its_owner_alone():
@@ -105,7 +80,7 @@ def test_a_hand_is_noticed_by_its_owner_alone():
     worlds.window[:] = worlds.window[0]
     for agent, slot in itertools.product(range(AGENTS), range(2)):
         worlds.window[1 + 2 * agent + slot, agent, slot] = 3
-    notices = who_notices(worlds)[1:].reshape(AGENTS, 2, AGENTS)
+    notices = noticed(worlds).reshape(AGENTS, 2, AGENTS)
     np.testing.assert_array_equal(notices, np.eye(AGENTS, dtype=bool)[:, None].repeat(2, 1))
 
 
@@ -113,7 +88,7 @@ def test_the_record_of_working_tools_is_noticed_by_nobody():
     _, world = a_case()
     worlds = copies(world, CONFIG.pairs + 1)
     worlds.last_tool[:] = np.arange(-1, CONFIG.pairs)[:, None]
-    assert not who_notices(worlds).any()
+    assert not noticed(worlds).any()
 
 
 def test_the_clock_is_noticed_by_all():

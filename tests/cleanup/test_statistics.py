@@ -10,7 +10,13 @@ from osj_envs.cleanup import dynamics
 from osj_envs.cleanup.constants import PAPER, CleanupConfig, Terrain
 from osj_envs.cleanup.types import EMPTY_SLOT
 from osj_envs.grid.codes import Action, Item
-from osj_envs.testing.chance import check_rate, check_shares, check_uniform
+from osj_envs.testing.chance import (
+    check_fair_contest,
+    check_rate,
+    check_shares,
+    check_starts,
+    check_uniform,
+)
 from osj_envs.testing.drawn import draw_world
 from osj_envs.testing.latents import make_latent, random_layout
 from osj_envs.testing.slow_cleanup import RIVER, SlowCleanup, write_world
@@ -188,17 +194,9 @@ def test_agents_start_on_the_spawn_cells_and_then_on_open_ground(agents):
     config = CleanupConfig(**SMALL)
     latent = a_latent(config)
     world = lay_many(config, agents, latent, keys(6))
-    position = np.asarray(world.agents.position)
-    kind = np.asarray(latent.layout)[position[..., 0], position[..., 1]]
-    assert np.isin(kind, (Terrain.SPAWN, Terrain.GROUND)).all()
-    assert ((kind == Terrain.SPAWN).sum(axis=1) == min(agents, 5)).all()
-    cells = position[..., 0] * config.width + position[..., 1]
-    assert all(len(set(row)) == agents for row in cells.tolist())
-    spawn = (np.asarray(latent.layout) == Terrain.SPAWN).reshape(-1)
-    for agent in range(agents):
-        check_uniform(np.bincount(cells[:, agent], minlength=spawn.size)[spawn])
-        check_uniform(np.bincount(np.asarray(world.agents.heading)[:, agent], minlength=4))
-        check_rate(int((kind[:, agent] == Terrain.SPAWN).sum()), WORLDS, min(1.0, 5 / agents))
+    spawn, ground = (np.asarray(latent.layout) == kind for kind in (Terrain.SPAWN, Terrain.GROUND))
+    assert spawn.sum() == 5
+    check_starts(world.agents, spawn, ground)
 
 
 @pytest.mark.parametrize("contenders", [2, 3, 4])
@@ -215,5 +213,4 @@ def test_a_contested_cell_goes_to_each_contender_equally_often(contenders):
     actions = np.array([*approach[:contenders], *[Action.STAY] * (4 - contenders)], np.int32)
     world = drawn.world
     rewards = step_many(drawn.config, drawn.latent, world, np.int32(0), actions, keys(7))[2]
-    assert (np.asarray(rewards).sum(axis=1) == 1.0).all(), "exactly one wins"
-    check_uniform(np.asarray(rewards).sum(axis=0)[:contenders].astype(int))
+    check_fair_contest(np.asarray(rewards) == 1.0, contenders)

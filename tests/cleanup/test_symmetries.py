@@ -9,10 +9,19 @@ import pytest
 from osj_envs.cleanup import dynamics
 from osj_envs.cleanup.constants import CleanupConfig, Terrain
 from osj_envs.cleanup.observation import observe
-from osj_envs.grid.codes import Action, Plane
+from osj_envs.grid.codes import Action
 from osj_envs.grid.view import Window
 from osj_envs.testing.latents import random_actions, random_latent, random_world
-from osj_envs.testing.trees import differing_leaves
+from osj_envs.testing.turning import (
+    check_reseated,
+    check_same_bits,
+    quarter_turn,
+    reseat,
+    ring,
+    stay_within,
+    turn_actions,
+    turn_agents,
+)
 from osj_envs.types import Clock
 
 SIZES = {
@@ -56,30 +65,12 @@ def played():
     return jax.device_get(step_and_look(CONFIG, *cases()))
 
 
-def quarter_turn(board):
-    """The boards turned clockwise."""
-    return np.rot90(board, -1, axes=(1, 2))
-
-
 def turn_world(world):
-    rows, columns = world.agents.position[..., 0], world.agents.position[..., 1]
-    agents = world.agents.replace(
-        position=np.stack([columns, world.item.shape[1] - 1 - rows], axis=-1),
-        heading=(world.agents.heading + 1) % 4,
+    return world.replace(
+        item=quarter_turn(world.item),
+        colour=quarter_turn(world.colour),
+        agents=turn_agents(world.agents, world.item.shape[1]),
     )
-    item, colour = quarter_turn(world.item), quarter_turn(world.colour)
-    return world.replace(item=item, colour=colour, agents=agents)
-
-
-def turn_actions(actions):
-    clockwise = {Action.NORTH: Action.EAST, Action.EAST: Action.SOUTH}
-    clockwise |= {Action.SOUTH: Action.WEST, Action.WEST: Action.NORTH}
-    return np.vectorize(lambda action: clockwise.get(action, action))(actions).astype(np.int32)
-
-
-def same_cells(tree):
-    """The tree with C-ordered leaves, whose bits can be compared."""
-    return jax.tree.map(lambda leaf: np.ascontiguousarray(np.asarray(leaf)), tree)
 
 
 def test_turning_the_world_turns_all_that_happens_and_changes_no_view():
@@ -93,13 +84,8 @@ def test_turning_the_world_turns_all_that_happens_and_changes_no_view():
         LYING, turned_latents, turn_world(worlds), turn_actions(actions), turned_draws
     )
     expected = after.replace(world=turn_world(after.world))
-    assert not differing_leaves(same_cells(expected), same_cells(found))
+    check_same_bits(expected, found)
     np.testing.assert_array_equal(seen.view, found_seen.view)
-
-
-def reseat(tree, seats):
-    """The agents' leaves reordered; every leaf must have the agents on its second axis."""
-    return jax.tree.map(lambda leaf: np.asarray(leaf)[:, seats], tree)
 
 
 def reseat_world(world, seats):
@@ -126,18 +112,8 @@ def test_reseating_the_agents_reseats_all_that_they_get(seats):
         outcome=reseat(after.outcome, seats),
         events=reseat(after.events, seats),
     )
-    assert not differing_leaves(expected, found)
-    np.testing.assert_array_equal(seen.own[:, seats], found_seen.own)
-    mine, theirs = seen.view[:, seats].copy(), found_seen.view.copy()
-    if not np.array_equal(np.diff(seats) % AGENTS, np.ones(AGENTS - 1)):
-        # Others are numbered in seat order: only turning the table round keeps the numbers.
-        for view in (mine, theirs):
-            view[..., Plane.AGENT] = view[..., Plane.AGENT] > 0
-    np.testing.assert_array_equal(mine, theirs)
-
-
-def ring(board, value=0):
-    return np.pad(board, [(0, 0), (BAND, BAND), (BAND, BAND)], constant_values=value)
+    check_same_bits(expected, found)
+    check_reseated(seen, found_seen, seats)
 
 
 def test_a_band_of_ground_around_the_map_changes_nothing_within_it():
@@ -145,17 +121,17 @@ def test_a_band_of_ground_around_the_map_changes_nothing_within_it():
     latents, worlds, actions, draws = cases()
     after, _ = played()
     wide = CleanupConfig(height=5 + 2 * BAND, width=9 + 2 * BAND, **SIZES)
-    leaves_map = np.isin(actions, (Action.NORTH, Action.SOUTH, Action.EAST, Action.WEST))
-    leaves_map &= (after.world.agents.position == worlds.agents.position).all(-1)
-    kept = np.where(leaves_map, Action.STAY, actions).astype(np.int32)
+    kept = stay_within(actions, worlds.agents, after.world.agents)
     moved = worlds.agents.replace(position=worlds.agents.position + BAND)
     ground = int(Terrain.GROUND)
     found, _ = step_and_look(
         wide,
-        latents.replace(layout=ring(latents.layout, ground)),
-        worlds.replace(item=ring(worlds.item, 1), colour=ring(worlds.colour), agents=moved),
+        latents.replace(layout=ring(latents.layout, BAND, ground)),
+        worlds.replace(
+            item=ring(worlds.item, BAND, 1), colour=ring(worlds.colour, BAND), agents=moved
+        ),
         kept,
-        draws.replace(cell=ring(draws.cell)),
+        draws.replace(cell=ring(draws.cell, BAND)),
     )
     inner = (slice(None), slice(BAND, -BAND), slice(BAND, -BAND))
     np.testing.assert_array_equal(np.asarray(found.world.item)[inner], after.world.item)
