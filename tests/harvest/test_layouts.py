@@ -169,6 +169,17 @@ def test_maps_are_drawn_uniformly(monkeypatch):
     assert scipy.stats.chisquare(np.bincount(drawn, minlength=len(maps))).pvalue > 1e-3
 
 
+def test_a_single_patch_takes_every_place_equally_often(monkeypatch):
+    monkeypatch.setattr(generate_layouts, "_BATCH", 1)
+    config = HarvestConfig(height=9, width=6, diamonds=0, quarters=1, spawn_cells=5)
+    drawn = [generate(1, index, config) for index in range(10_000)]
+    counts = np.unique(np.stack(drawn), axis=0, return_counts=True)[1]
+    # Four turns and columns; beside a run (one of two) in row 0 to 8 there are 3 2 1 0 0 0 1 2 3
+    # rows for it.
+    assert len(counts) == 4 * 4 * 2 * 12
+    assert scipy.stats.chisquare(counts).pvalue > 1e-3
+
+
 @pytest.mark.parametrize("game", SMALL_GAMES.values(), ids=SMALL_GAMES)
 def test_other_maps_get_their_own_layouts(game):
     config = HarvestConfig(**game)
