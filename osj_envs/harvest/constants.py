@@ -20,6 +20,10 @@ MAX_RULE_SETS = 2**31 - 1
 """A rule set's rank is an int32."""
 
 
+MAX_CELLS = 2**16
+"""A layout numbers its cells in 16 bits."""
+
+
 class Stage(enum.IntEnum):
     """How ripe an apple is."""
 
@@ -144,6 +148,11 @@ class HarvestConfig:
             check_whole(f"{name}[1]", high, low, most)
 
     def _check_map(self) -> None:
+        if self.cells > MAX_CELLS:
+            raise ValueError(
+                f"a map of {self.height} x {self.width} has {self.cells:,} cells; at most "
+                f"{MAX_CELLS:,} can be numbered."
+            )
         used = self.trees + self.spawn_cells
         if used > self.cells or self.spawn_cells > self.width:
             raise ValueError(

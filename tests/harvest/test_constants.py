@@ -21,6 +21,7 @@ from osj_envs.harvest.constants import DIAMOND, PAPER, QUARTER, HarvestConfig
         ({"quarters": -1}, "quarters is -1; it must be a whole number from 0 to"),
         ({"diamonds": 0, "quarters": 0}, "both 0; there must be at least one patch"),
         ({"spawn_cells": 0}, "spawn_cells is 0; it must be a whole number from 1 to"),
+        ({"height": 256, "width": 257}, "256 x 257 has 65,792 cells; at most 65,536"),
         ({"freeze_steps": -1}, "freeze_steps is -1; it must be a whole number from 0 to"),
         ({"cooldown_steps": -1}, "cooldown_steps is -1; it must be a whole number from 0 to"),
         ({"pays": (1.0, 0.5)}, "pays is .*; it must have 3 entries"),
@@ -61,6 +62,7 @@ def test_configurations_out_of_range_are_refused(options, message):
         {"regrowth": (1.0, 0.0, 0.0, 1.0)},
         {"stage_steps": (1, 80), "rot_delay": (250, 250)},
         {"height": 4, "width": 21},
+        {"height": 256, "width": 256},
     ],
 )
 def test_the_ends_of_the_ranges_are_allowed(options):
