@@ -8,6 +8,7 @@ from jaxtyping import Bool, Int
 
 from osj_envs.grid.codes import Action, Plane
 from osj_envs.grid.movement import Agents
+from osj_envs.testing.slow_grid import COMPASS
 from osj_envs.testing.trees import differing_leaves
 from osj_envs.types import Observation
 
@@ -70,15 +71,13 @@ def check_reseated(seen: Observation, found: Observation, seats: Int[np.ndarray,
     np.testing.assert_array_equal(mine, theirs)
 
 
-def stay_within(
-    actions: np.ndarray, before: Agents, after: Agents
-) -> Int[np.ndarray, "worlds agents"]:
-    """The actions with a stay for every move that led nowhere, as one off the map does."""
-    is_move = np.isin(actions, list(CLOCKWISE))
-    stayed: Bool[np.ndarray, "worlds agents"] = (
-        np.asarray(after.position) == np.asarray(before.position)
-    ).all(-1)
-    return np.where(is_move & stayed, Action.STAY, actions).astype(np.int32)
+def leaves_map(
+    actions: Int[np.ndarray, "worlds agents"], agents: Agents, height: int, width: int
+) -> Bool[np.ndarray, "worlds agents"]:
+    """Whose move leads off the map, which is a stay there and not with a band around the map."""
+    steps = [COMPASS.get(action, (0, 0)) for action in actions.reshape(-1).tolist()]
+    cells = np.asarray(agents.position) + np.reshape(steps, (*actions.shape, 2))
+    return np.asarray(((cells < 0) | (cells >= (height, width))).any(axis=-1))
 
 
 def ring(boards: np.ndarray, band: int, value: int = 0) -> np.ndarray:

@@ -15,10 +15,10 @@ from osj_envs.testing.latents import random_actions, random_latent, random_world
 from osj_envs.testing.turning import (
     check_reseated,
     check_same_bits,
+    leaves_map,
     quarter_turn,
     reseat,
     ring,
-    stay_within,
     turn_actions,
     turn_agents,
 )
@@ -121,7 +121,8 @@ def test_a_band_of_ground_around_the_map_changes_nothing_within_it():
     latents, worlds, actions, draws = cases()
     after, _ = played()
     wide = CleanupConfig(height=5 + 2 * BAND, width=9 + 2 * BAND, **SIZES)
-    kept = stay_within(actions, worlds.agents, after.world.agents)
+    outside = leaves_map(actions, worlds.agents, CONFIG.height, CONFIG.width)
+    kept = np.where(outside, Action.STAY, actions).astype(np.int32)
     moved = worlds.agents.replace(position=worlds.agents.position + BAND)
     ground = int(Terrain.GROUND)
     found, _ = step_and_look(
@@ -138,6 +139,7 @@ def test_a_band_of_ground_around_the_map_changes_nothing_within_it():
     np.testing.assert_array_equal(np.asarray(found.world.colour)[inner], after.world.colour)
     np.testing.assert_array_equal(found.world.agents.position - BAND, after.world.agents.position)
     np.testing.assert_array_equal(found.reward, after.reward)
+    np.testing.assert_array_equal(found.outcome.blocked, after.outcome.blocked & ~outside)
     np.testing.assert_array_equal(found.outcome.hit_effect, after.outcome.hit_effect)
     for name in ("cleared", "lightened", "apples"):
         np.testing.assert_array_equal(found.events[name], after.events[name])
