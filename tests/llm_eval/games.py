@@ -3,6 +3,8 @@
 import asyncio
 import dataclasses
 import functools
+import json
+import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import osj_envs
+from llm_eval.clients.base import Request
+from llm_eval.clients.scripted import wander
 from osj_envs.seats import NO_ACTION, SeatView
 from osj_envs.trials import MultiTrial
 
@@ -109,3 +113,24 @@ async def _play(table: Table, players: Sequence[Any], steps: int) -> list[Any]:
         if table.done:
             break
     return carries
+
+
+def reads(request: Request) -> str:
+    """A model that acts by the prompt's own words: it eats, picks up, fires at waste, or walks."""
+    rng = random.Random(request.prompt_hash)
+    prompt = request.messages[-1].content
+    if "# ACTIONS NOW" not in prompt:
+        return wander(request)
+    lines = prompt.partition("# ACTIONS NOW\n")[2].splitlines()
+    told = dict(line.removeprefix("- ").split(": ", 1) for line in lines)
+    good = [name for name, what in told.items() if _is_good(what)]
+    action = rng.choice(good) if good and rng.random() < 0.8 else rng.choice(list(told))
+    mode = "harvest" if "fire" in told else "wait"
+    goal = {"type": rng.choice(["look", "eat"]), "cell": None, "why": "so"}
+    note = {"op": rng.choice(["none", "add"]), "id": None, "text": f"I did {action}."}
+    reply = {"why": "because", "mode": mode, "goal": goal, "note": note, "action": action}
+    return json.dumps(reply) if rng.random() < 0.95 else "I would rather not."
+
+
+def _is_good(what: str) -> bool:
+    return "you would eat it" in what or "take base tool" in what or "waste (" in what
