@@ -22,7 +22,8 @@ AGENT = "agent"
 """The evaluation itself; the others are its controls."""
 
 IN_TRAINING = "in_training"
-"""The agent on the evaluation's latents, in worlds laid as in training (a curriculum's options)."""
+"""The agent on the evaluation's latents, in worlds laid as in training, where that has options of
+its own (a curriculum)."""
 
 RANDOM_IN_TRAINING = "random_in_training"
 """The random policy there: the level from which the training curve starts."""
@@ -72,6 +73,8 @@ def make_matches(
     matches[f"{other}_split"] = Match(f"agent, {_words(other)}", policy, env, other, wipes)
     rolls = load_seats("random", env)
     matches["random"] = Match(f"random, {_words(split)}", rolls, env, split)
+    if not config.env.training:
+        return matches
     training = make_env(config.env, is_training=True, auto_reset=False)
     where = f"{_words(split)} laid as in training"
     matches[IN_TRAINING] = Match(f"agent, {where}", policy, training, split, wipes)

@@ -38,16 +38,16 @@ def draw(path: pathlib.Path, curve: Curve, evaluation: Panel, training: Panel) -
         path: of the file.
         curve: of training; no points, no panel.
         evaluation: returns by trial, worlds as in the evaluation.
-        training: the same, worlds laid as in training; its last is the level of a random policy,
-            which the training curve is compared with. Where empty, no panel.
+        training: the same, worlds laid as in training. Where empty, no panel.
+
+    A random policy in the last of them is the level that the training curve is compared with.
     """
     count = bool(curve.size) + 1 + bool(training)
     figure = Figure(figsize=(5.5 * count, 4.2), layout="constrained")
     FigureCanvasAgg(figure)
     panels = iter(np.atleast_1d(figure.subplots(1, count)))
     if curve.size:
-        levels = [metrics for _, metrics in training.values()]
-        _draw_training(next(panels), curve, levels[-1] if levels else None)
+        _draw_training(next(panels), curve, _random_level({**evaluation, **training}))
     if training:
         _draw_trials(next(panels), training, "Worlds laid as in training")
     _draw_trials(next(panels), evaluation, "Evaluation")
@@ -78,6 +78,11 @@ def _point(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float, float, floa
     variance = np.average((returns - mean) ** 2, weights=weights)
     margin = NORMAL * np.sqrt(variance / max(len(rows) - 1, 1))
     return rows[-1]["agent_steps"], mean, mean - margin, mean + margin
+
+
+def _random_level(panel: Panel) -> Metrics | None:
+    levels = [metrics for name, (_, metrics) in panel.items() if name.startswith("random")]
+    return levels[-1] if levels else None
 
 
 def _draw_training(axes: Axes, curve: Curve, level: Metrics | None) -> None:

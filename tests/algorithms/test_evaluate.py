@@ -135,8 +135,9 @@ def test_help_shows_every_key(capsys):
         assert key in shown
 
 
-def matches_of(split: str = "held_out", **agent: Any) -> dict[str, Match]:
-    config = make_tiny_config(**{f"agent__{key}": value for key, value in agent.items()})
+def matches_of(split: str = "held_out", game: str = "cleanup", **agent: Any) -> dict[str, Match]:
+    changes = {f"agent__{key}": value for key, value in agent.items()}
+    config = make_tiny_config(env=game, **changes)
     env = make_env(config.env, is_training=False)
     policy = make_policy(make_agent(config.agent, env.game), None)
     return make_matches(config, policy, split, has_controls=True)  # type: ignore[arg-type]
@@ -156,6 +157,11 @@ def test_the_controls_differ_in_what_they_say():
     laid = {name: match.env.game.config.initial_waste for name, match in matches.items()}
     assert [name for name, waste in laid.items() if waste == 1.0] == list(matches)[:4]
     assert len({waste for name, waste in laid.items() if "in_training" in name}) == 1
+
+
+def test_where_training_has_no_options_of_its_own_nothing_is_played_twice():
+    matches = matches_of(game="harvest")
+    assert list(matches) == [AGENT, "memory_wiped", "train_split", "random"]
 
 
 def test_training_problems_are_compared_with_held_out_ones():
