@@ -8,6 +8,7 @@ from jaxtyping import Bool, Int
 
 from osj_envs.grid.codes import Action, Plane
 from osj_envs.grid.movement import Agents
+from osj_envs.testing.latents import random_actions
 from osj_envs.testing.slow_grid import COMPASS
 from osj_envs.testing.trees import differing_leaves
 from osj_envs.types import Observation
@@ -19,6 +20,32 @@ CLOCKWISE = {
     Action.WEST: Action.NORTH,
 }
 """The moves after a quarter turn of the world."""
+
+
+def random_cases(game: Any, make: Any, config: Any, worlds: int, agents: int, seed: int) -> Any:
+    """Random worlds of all kinds, their actions and their draws, batch axis first.
+
+    Args:
+        game: the module of a game's physics, which has `sample_draws`.
+        make: the module that has the game's `random_latent` and `random_world`.
+        config: the game's configuration.
+        worlds: how many.
+        agents: in each of them.
+        seed: of all chance.
+
+    Returns:
+        (latents, worlds, actions, draws), with NumPy leaves.
+    """
+    rng = np.random.default_rng(seed)
+    latents = [make.random_latent(config, rng) for _ in range(worlds)]
+    starts = [make.random_world(config, latent, agents, rng) for latent in latents]
+    keys = jax.random.split(jax.random.key(0), worlds)
+    draws = jax.vmap(lambda key: game.sample_draws(config, agents, key))(keys)
+    actions = random_actions((worlds, agents), rng)
+    # Half of the agents fire, so that beams meet.
+    actions[:, ::2] = Action.BEAM
+    stacked = (jax.tree.map(lambda *x: np.stack(x), *trees) for trees in (latents, starts))
+    return (*stacked, actions, jax.device_get(draws))
 
 
 def quarter_turn(boards: np.ndarray) -> np.ndarray:

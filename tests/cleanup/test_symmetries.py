@@ -11,12 +11,13 @@ from osj_envs.cleanup.constants import CleanupConfig, Terrain
 from osj_envs.cleanup.observation import observe
 from osj_envs.grid.codes import Action
 from osj_envs.grid.view import Window
-from osj_envs.testing.latents import random_actions, random_latent, random_world
+from osj_envs.testing import latents as scatters
 from osj_envs.testing.turning import (
     check_reseated,
     check_same_bits,
     leaves_map,
     quarter_turn,
+    random_cases,
     reseat,
     ring,
     turn_actions,
@@ -48,16 +49,7 @@ def step_and_look(config, latents, worlds, actions, draws):
 @functools.cache
 def cases():
     """Random worlds of all kinds, their actions and their draws, batch axis first."""
-    rng = np.random.default_rng(11)
-    latents = [random_latent(CONFIG, rng) for _ in range(WORLDS)]
-    worlds = [random_world(CONFIG, latent, AGENTS, rng) for latent in latents]
-    keys = jax.random.split(jax.random.key(0), WORLDS)
-    draws = jax.vmap(lambda key: dynamics.sample_draws(CONFIG, AGENTS, key))(keys)
-    actions = random_actions((WORLDS, AGENTS), rng)
-    # Half of the agents fire, so that beams meet.
-    actions[:, ::2] = Action.BEAM
-    stacked = (jax.tree.map(lambda *x: np.stack(x), *trees) for trees in (latents, worlds))
-    return (*stacked, actions, jax.device_get(draws))
+    return random_cases(dynamics, scatters, CONFIG, WORLDS, AGENTS, 11)
 
 
 @functools.cache

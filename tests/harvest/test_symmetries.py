@@ -15,13 +15,13 @@ from osj_envs.grid.view import Window
 from osj_envs.harvest import dynamics
 from osj_envs.harvest.constants import HarvestConfig
 from osj_envs.harvest.observation import observe
-from osj_envs.testing.latents import random_actions
-from osj_envs.testing.orchards import random_latent, random_world
+from osj_envs.testing import orchards
 from osj_envs.testing.turning import (
     check_reseated,
     check_same_bits,
     leaves_map,
     quarter_turn,
+    random_cases,
     reseat,
     ring,
     turn_actions,
@@ -53,16 +53,7 @@ def step_and_look(config, latents, worlds, actions, draws):
 @functools.cache
 def cases():
     """Random worlds of all kinds, their actions and their draws, batch axis first."""
-    rng = np.random.default_rng(12)
-    latents = [random_latent(CONFIG, rng) for _ in range(WORLDS)]
-    worlds = [random_world(CONFIG, latent, AGENTS, rng) for latent in latents]
-    keys = jax.random.split(jax.random.key(0), WORLDS)
-    draws = jax.vmap(lambda key: dynamics.sample_draws(CONFIG, AGENTS, key))(keys)
-    actions = random_actions((WORLDS, AGENTS), rng)
-    # Half of the agents fire, so that beams meet.
-    actions[:, ::2] = Action.BEAM
-    stacked = (jax.tree.map(lambda *x: np.stack(x), *trees) for trees in (latents, worlds))
-    return (*stacked, actions, jax.device_get(draws))
+    return random_cases(dynamics, orchards, CONFIG, WORLDS, AGENTS, 12)
 
 
 @functools.cache
