@@ -41,8 +41,8 @@ test: $(STAMP) ## run the tests (ARGS="-k beam")
 test-slow: $(STAMP) ## run the tests that take minutes
 	$(PY) -m pytest -m slow $(ARGS)
 
-bench: $(STAMP) ## measure steps a second
-	$(PY) -m pytest tests/benchmarks --benchmark-only $(ARGS)
+bench: $(STAMP) ## measure the environments' speed (ARGS="--quick --json bench.json")
+	$(PY) -m osj_envs.bench $(ARGS)
 
 lint: $(STAMP) ## check style, format and types
 	$(PY) -m ruff check .

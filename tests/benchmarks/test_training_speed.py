@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import osj_envs
 from algorithms.compose import load_train_config
 from algorithms.config import MEMORIES
 from algorithms.learner import make_learner
@@ -11,13 +12,16 @@ from algorithms.timing import time_shares
 from osj_envs.env_config import make_env
 
 
+@pytest.mark.parametrize("game", osj_envs.list_ids())
 @pytest.mark.parametrize("memory", MEMORIES)
-def test_training(benchmark: Any, memory: str) -> None:
-    config = load_train_config(["env=cleanup", f"agent.memory={memory}"])
+def test_training(benchmark: Any, memory: str, game: str) -> None:
+    config = load_train_config([f"env={game}", f"agent.memory={memory}"])
     learner = make_learner(config, make_env(config.env, is_training=True))
     figures: dict[str, float] = {}
     benchmark.pedantic(lambda: figures.update(time_shares(learner)), rounds=1)
     benchmark.extra_info.update({name: round(value, 3) for name, value in figures.items()})
     shares = ", ".join(f"{name} {figures[name]:.0%}" for name in list(figures)[1:])
-    print(f"\n{memory}: {figures['agent_steps_per_second']:,.0f} agent-steps a second; {shares}")
+    print(
+        f"\n{game}, {memory}: {figures['agent_steps_per_second']:,.0f} agent-steps a second; {shares}"
+    )
     assert all(value > 0 for value in figures.values())

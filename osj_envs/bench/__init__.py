@@ -1,0 +1,1 @@
+"""How fast the environments are on this machine: `python -m osj_envs.bench`."""

@@ -1,0 +1,97 @@
+"""Measures the environments: python -m osj_envs.bench [--quick] [--json PATH] [--against PATH].
+
+Random actions, five agents, every view computed and used, compilation apart. With `--against`,
+fails where a rate, as a ratio to the calibration kernel, is over 20% below the stored run's in
+every one of three attempts.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+import osj_envs
+from osj_envs.bench import compare, measure, rows
+from osj_envs.devices import prepare_backend
+from osj_envs.progress import progress_bar
+
+ATTEMPTS = 3
+PEERS = """Published or measured elsewhere, for comparison:
+  SocialJax Clean Up           4,400 to 6,200 env steps/s (2 cores, 5 agents, 11x11 views)
+  SocialJax Commons Harvest    6,000 to 8,600 (the same)
+  JaxMARL coin game, Overcooked   0.8 to 1.6 million (2 agents, tiny maps)
+  XLand-MiniGrid               0.15 to 0.43 million (1 agent, 5x5 view)
+  reference OpenCleanup, OpenHarvest   7 and 11 million (4,096 copies, one Hopper-class GPU)"""
+
+
+def main() -> int:
+    """The program; returns its exit status."""
+    options = _read_options()
+    prepare_backend()
+    figures = run(options.quick)
+    _print(figures, options.quick)
+    slow = {}
+    if options.against:
+        stored = json.loads(options.against.read_text())
+        slow = confirm(figures, stored, options.quick)
+        for name, loss in slow.items():
+            print(f"{name} is {loss:.0%} below the stored run", file=sys.stderr)
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=2) + "\n")
+    return 1 if slow else 0
+
+
+def run(is_quick: bool) -> dict[str, float]:
+    """All figures by name."""
+    games = osj_envs.list_ids()
+    kind = rows.quick if is_quick else rows.full
+    work = [measurement for game in games for measurement in kind(game)]
+    figures = {compare.CALIBRATION: measure.calibration_rate()}
+    with progress_bar("measurements", len(work)) as advance:
+        for _, take in work:
+            figures |= take()
+            advance(1)
+    if not is_quick:
+        for game in games:
+            figures |= rows.ratios(game, figures)
+    return figures
+
+
+def confirm(
+    figures: dict[str, float], stored: dict[str, float], is_quick: bool
+) -> dict[str, float]:
+    """What is too slow in every attempt; a busy machine is seldom busy in all of them."""
+    slow = compare.too_slow(figures, stored)
+    for _ in range(ATTEMPTS - 1):
+        if not slow:
+            return slow
+        again = compare.too_slow(run(is_quick), stored)
+        slow = {name: min(loss, again[name]) for name, loss in slow.items() if name in again}
+    return slow
+
+
+def _print(figures: dict[str, float], is_quick: bool) -> None:
+    targets = {k: v for game in osj_envs.list_ids() for k, v in rows.targets(game).items()}
+    for name, value in figures.items():
+        print(f"{name:40s} {value:14,.2f}  {_verdict(targets.get(name), value)}".rstrip())
+    if not is_quick:
+        print(PEERS)
+
+
+def _verdict(target: rows.Target | None, value: float) -> str:
+    if target is None:
+        return ""
+    sign = "at most" if target.is_ceiling else "at least"
+    return f"{sign} {target.bound:,g}: {'met' if target.is_met(value) else 'MISSED'}"
+
+
+def _read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m osj_envs.bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="only what a change is checked by")
+    parser.add_argument("--json", type=pathlib.Path, help="where the figures are written")
+    parser.add_argument("--against", type=pathlib.Path, help="a stored run to compare with")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
