@@ -90,5 +90,30 @@ class SeesState(Protocol):
     sees_state: bool
 
 
+@runtime_checkable
+class HostPolicy(Protocol):
+    """A player that answers outside of a compiled program: a language model or a human.
+
+    All that it is given is its own, in NumPy; its carry can be written as JSON. `is_traceable` is
+    false. Its methods raise whatever keeps it from answering.
+    """
+
+    @property
+    def is_traceable(self) -> bool:
+        """False."""
+
+    def initial_carry(self, key: Key) -> Any:
+        """The carry at an episode's start."""
+
+    async def act(self, carry: Any, view: SeatView, key: Key) -> tuple[Any, Decision]:
+        """The next carry and the decision."""
+
+    def see(self, carry: Any, outcome: Any) -> Any:
+        """The carry, told what came of its own action."""
+
+    async def end_trial(self, carry: Any, trial: int, evidence: Any) -> Any:
+        """The carry for the next trial, given the number of the one that ended, from 0."""
+
+
 Roster = Sequence[Policy]
 """The player of each seat, by seat."""
