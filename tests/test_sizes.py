@@ -1,4 +1,4 @@
-"""A game in which no two sizes are equal, played by one, two and as many as it has room for."""
+"""Games in which no two sizes are equal, played by one, two and as many as they have room for."""
 
 import functools
 
@@ -7,42 +7,81 @@ import numpy as np
 import pytest
 
 import osj_envs
-from osj_envs.testing.latents import random_latent
-from osj_envs.testing.sizes import MOST_AGENTS, NUM_ENVS, SIZES
+from osj_envs.testing import latents, orchards
+from osj_envs.testing.sizes import (
+    MOST_AGENTS,
+    MOST_IN_ORCHARD,
+    NUM_ENVS,
+    ORCHARD_SIZES,
+    SIZES,
+)
 
 STEPS = 20
+OPTIONS = {"cleanup": SIZES, "harvest": ORCHARD_SIZES}
+MOST = {"cleanup": MOST_AGENTS, "harvest": MOST_IN_ORCHARD}
+SAMPLERS = {"cleanup": latents.random_latent, "harvest": orchards.random_latent}
 
 
-def make(num_agents):
-    return osj_envs.make("cleanup", num_agents=num_agents, auto_reset=False, **SIZES)
+def make(name, num_agents):
+    return osj_envs.make(name, num_agents=num_agents, auto_reset=False, **OPTIONS[name])
 
 
-def axes(num_agents):
+def axes(name, num_agents):
     """Every size that an axis of a batch can have."""
-    env = make(num_agents)
+    env = make(name, num_agents)
     config, window = env.game.config, env.game.window
+    kinds = {
+        "cleanup": ("pairs", "effects"),
+        "harvest": ("trees", "patches", "colours", "spawn_cells"),
+    }
+    own = [getattr(config, kind) for kind in kinds[name]]
     features = env.game.own_spec.shape[0]
-    tools = config.pairs, config.effects, env.num_actions
-    return [config.height, config.width, window.rows, window.cols, NUM_ENVS, *tools, features]
+    sizes = [config.height, config.width, window.rows, window.cols, NUM_ENVS, features]
+    return [*sizes, *own, env.num_actions, OPTIONS[name]["trial_length"]]
 
 
-@pytest.mark.parametrize("num_agents", [1, 2, 3, MOST_AGENTS])
-def test_no_two_sizes_are_equal(num_agents):
-    sizes = [num_agents, SIZES["trial_length"], *axes(num_agents)]
-    assert len(set(sizes)) == len(sizes), sizes
+@pytest.mark.parametrize("name", OPTIONS)
+def test_no_two_sizes_are_equal(name):
+    for num_agents in (1, 2, 3, MOST[name]):
+        sizes = [num_agents, *axes(name, num_agents)]
+        assert len(set(sizes)) == len(sizes), sizes
 
 
-def test_there_is_no_room_for_one_more():
-    with pytest.raises(ValueError, match=f"{MOST_AGENTS + 1}.* 1 to {MOST_AGENTS}"):
-        make(MOST_AGENTS + 1)
+@pytest.mark.parametrize("name", OPTIONS)
+def test_there_is_no_room_for_one_more(name):
+    most = MOST[name]
+    with pytest.raises(ValueError, match=f"{most + 1}.* 1 to {most}"):
+        make(name, most + 1)
 
 
-@pytest.mark.parametrize("num_agents", [1, MOST_AGENTS])
-def test_every_leaf_has_the_axes_that_it_should(num_agents):
-    env = make(num_agents)
+def test_every_game_is_played_here():
+    assert OPTIONS.keys() == set(osj_envs.list_ids())
+
+
+def check_cleanup(world, outcome, num_agents):
+    assert outcome.hit_colour.shape == (NUM_ENVS, STEPS, num_agents, 4)
+    assert world.item.shape == (NUM_ENVS, 5, 8)
+    assert world.window.shape == (NUM_ENVS, num_agents, 2)
+
+
+def check_harvest(world, outcome, num_agents):
+    for told in (outcome.eaten_colour, outcome.eaten_stage, outcome.zapped):
+        assert told.shape == (NUM_ENVS, STEPS, num_agents)
+    assert all(leaf.shape == (NUM_ENVS, 36) for leaf in jax.tree.leaves(world.trees))
+    assert world.tree_colour.shape == world.layout.trees.shape == (NUM_ENVS, 36)
+    assert world.layout.spawns.shape == (NUM_ENVS, 15)
+    assert world.frozen.shape == world.cooldown.shape == (NUM_ENVS, num_agents)
+
+
+CASES = [(name, count) for name in OPTIONS for count in (1, MOST[name])]
+
+
+@pytest.mark.parametrize(("name", "num_agents"), CASES)
+def test_every_leaf_has_the_axes_that_it_should(name, num_agents):
+    env = make(name, num_agents)
     game, rng = env.game, np.random.default_rng(0)
-    latents = [random_latent(game.config, rng) for _ in range(NUM_ENVS)]
-    latent = jax.tree.map(lambda *leaves: np.stack(leaves), *latents)
+    drawn = [SAMPLERS[name](game.config, rng) for _ in range(NUM_ENVS)]
+    latent = jax.tree.map(lambda *leaves: np.stack(leaves), *drawn)
 
     @jax.jit
     @functools.partial(jax.vmap, in_axes=(0, 0))
@@ -63,10 +102,9 @@ def test_every_leaf_has_the_axes_that_it_should(num_agents):
         assert game.view_spec.contains(seen.view)
         assert game.own_spec.contains(seen.own)
     assert reward.shape == info.outcome.blocked.shape == (*batch, num_agents)
-    assert info.outcome.hit_colour.shape == (*batch, num_agents, 4)
     assert done.shape == info.trial.shape == info.step.shape == batch
-    assert state.world.item.shape == (NUM_ENVS, 5, 8)
-    assert state.world.window.shape == (NUM_ENVS, num_agents, 2)
     assert all(count.shape == (*batch, num_agents) for count in info.events.values())
-    cells = state.world.agents.position @ (8, 1)
+    of_game = {"cleanup": check_cleanup, "harvest": check_harvest}
+    of_game[name](state.world, info.outcome, num_agents)
+    cells = state.world.agents.position @ (game.config.width, 1)
     assert all(len(set(row)) == num_agents for row in cells.tolist())

@@ -1,4 +1,4 @@
-"""A game in which no two sizes are equal, so that no axis can be taken for another."""
+"""Games in which no two sizes are equal, so that no axis can be taken for another."""
 
 from typing import Any
 
@@ -26,3 +26,19 @@ SIZES: dict[str, Any] = {
 
 MOST_AGENTS = 19
 """As many as the map has room for."""
+
+ORCHARD_SIZES: dict[str, Any] = {
+    "height": 12,
+    "width": 16,
+    "colours": 5,
+    "diamonds": 0,
+    "quarters": 6,
+    "spawn_cells": 15,
+    "window": Window(ahead=9, behind=3, side=5),
+    "num_trials": 2,
+    "trial_length": 17,
+}
+"""Options of OpenHarvest, likewise; an apple's three stages aside."""
+
+MOST_IN_ORCHARD = 78
+"""As many agents as its map has room for."""
