@@ -16,8 +16,8 @@ from osj_envs.devices import prepare_backend
 from osj_envs.progress import progress_bar
 
 ATTEMPTS = 3
-PEERS = """Published or measured elsewhere, for comparison:
-  SocialJax Clean Up           4,400 to 6,200 env steps/s (2 cores, 5 agents, 11x11 views)
+PEERS = """For comparison, measured on 2 CPU cores but for the last, which its authors report:
+  SocialJax Clean Up           4,400 to 6,200 env steps/s (5 agents, 11x11 views)
   SocialJax Commons Harvest    6,000 to 8,600 (the same)
   JaxMARL coin game, Overcooked   0.8 to 1.6 million (2 agents, tiny maps)
   XLand-MiniGrid               0.15 to 0.43 million (1 agent, 5x5 view)

@@ -1,6 +1,7 @@
 """The rows of the table: what is measured of a game, and what is aimed at."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator
 
 from osj_envs.bench import measure
@@ -36,10 +37,10 @@ def quick(game: str) -> Iterator[Measurement]:
 def full(game: str) -> Iterator[Measurement]:
     """All rows of a game; each yields figures by name."""
     for count in STEPS:
-        yield f"{game}/{count}", lambda count=count: _rates(game, count)
+        yield f"{game}/{count}", functools.partial(_rates, game, count)
     yield f"{game}/resets", lambda: {f"{game}/resets_per_second": measure.reset_rate(game, 1024)}
     for kind, seats in SEATS.items():
-        yield f"{game}/{seats} agents", lambda kind=kind: _rate_with(game, kind)
+        yield f"{game}/{seats} agents", functools.partial(_rate_with, game, kind)
     yield (
         f"{game}/memory",
         lambda: {f"{game}/peak_megabytes/4096": measure.peak_megabytes(game, 4096)},

@@ -21,7 +21,6 @@ def test_training(benchmark: Any, memory: str, game: str) -> None:
     benchmark.pedantic(lambda: figures.update(time_shares(learner)), rounds=1)
     benchmark.extra_info.update({name: round(value, 3) for name, value in figures.items()})
     shares = ", ".join(f"{name} {figures[name]:.0%}" for name in list(figures)[1:])
-    print(
-        f"\n{game}, {memory}: {figures['agent_steps_per_second']:,.0f} agent-steps a second; {shares}"
-    )
+    rate = figures["agent_steps_per_second"]
+    print(f"\n{game}, {memory}: {rate:,.0f} agent-steps a second; {shares}")
     assert all(value > 0 for value in figures.values())
