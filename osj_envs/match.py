@@ -6,7 +6,8 @@ record here as in `osj_envs.rollout`, given the same key.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import copy
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -81,6 +82,20 @@ class Match:
             for each in distinct
         )
         self._programs = self._compile()
+
+    def with_hosts(self, hosts: Mapping[int, HostPolicy]) -> "Match":
+        """The same compiled programs with other host players, by their place in the roster.
+
+        Raises:
+            ValueError: they are in other places than those of this match.
+        """
+        if hosts.keys() != self._hosts.keys():
+            raise ValueError(
+                f"Host players sit in places {sorted(self._hosts)}, not {sorted(hosts)}."
+            )
+        other = copy.copy(self)
+        other._hosts = dict(sorted(hosts.items()))
+        return other
 
     async def play(
         self,

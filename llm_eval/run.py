@@ -1,0 +1,155 @@
+"""Plays language models, learned and scripted players: python llm_eval/run.py experiment=demo.
+
+experiment is a file of `configs/experiment`, and every key of it can be set: a team of one's own is
+`teams={mine: 'llm:MODEL'}` or a list of one player for each seat, `llm:MODEL` (a file of
+`configs/client`), `scripted:POLICY` or `checkpoint:PATH`. Each game has a folder of its own below
+`directory`; the same command goes on where it was stopped. `--status FOLDER` tells where the runs
+below a folder are. The last line is one JSON object. `--help` prints every key.
+"""
+
+import asyncio
+import json
+import pathlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from llm_eval.clients.connect import Endpoints
+from llm_eval.clients.errors import ClientError
+from llm_eval.experiment import (
+    ExperimentConfig,
+    Game,
+    list_games,
+    list_teams,
+    make_played,
+)
+from llm_eval.game import Played, Stage
+from llm_eval.outcome import summarise
+from llm_eval.players import make_cast
+from llm_eval.status import find_runs, read_status, status_table
+from osj_envs.compose import ConfigError, compose_config, to_record
+from osj_envs.env_config import env_schemas
+from osj_envs.metrics import TABLE_WIDTH
+
+STOPPED, WRONG, INTERRUPTED = 1, 2, 130
+"""Exit statuses: some runs stopped before their end; wrong arguments; stopped by hand."""
+
+STATUS = "--status"
+
+REFRESHES = 2
+"""Live tables a second."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The program; returns its exit status."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if {"-h", "--help"} & set(arguments):
+            print(__doc__, OmegaConf.to_yaml(_compose([])), sep="\n")
+            return 0
+        if STATUS in arguments:
+            return show_status(arguments)
+        return run(load_config(arguments))
+    except (ConfigError, ValueError, TypeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return WRONG
+    except KeyboardInterrupt:
+        print("Stopped; the same command goes on from here.", file=sys.stderr)
+        return INTERRUPTED
+
+
+def load_config(arguments: Sequence[str]) -> ExperimentConfig:
+    """The experiment that a command line asks for.
+
+    Raises:
+        ConfigError: an unknown key or group member, or a value that is not allowed.
+    """
+    config: ExperimentConfig = to_record(_compose(arguments))
+    return config
+
+
+def run(config: ExperimentConfig) -> int:
+    """Plays what is left to play, and prints what all games came to; the exit status."""
+    env = make_played(config)
+    teams = list_teams(config, env)
+    games = list_games(config, env, teams)
+    stage = Stage(config, env, make_cast(config, env, teams), Endpoints())
+    ended = asyncio.run(_play_all(stage, games))
+    stopped = {game: end for game, end in ended.items() if isinstance(end, Exception)}
+    for game, error in stopped.items():
+        print(f"{game.path}: {error}", file=sys.stderr)
+    if stopped:
+        print(
+            f"{len(stopped)} of {len(games)} games did not come to their end; the same command "
+            "goes on from there.",
+            file=sys.stderr,
+        )
+        return STOPPED
+    played = {team: [each for game, each in _played(ended) if game.team == team] for team in teams}
+    tables, values = summarise(env.game, played, config.seed)
+    facts = {"env": env.name, "experiment": config.title, "reveal": config.reveal}
+    print(tables)
+    print(json.dumps({**facts, "problem_seeds": config.problem_seeds, **values}))
+    return 0
+
+
+def show_status(arguments: Sequence[str]) -> int:
+    """Prints where the runs below a folder are."""
+    rest = [each for each in arguments if each != STATUS]
+    root = pathlib.Path(rest[0] if rest else "runs/llm_eval")
+    if len(rest) > 1 or not root.is_dir():
+        raise ValueError(
+            f"{STATUS} takes a folder of runs, and {' '.join(map(str, rest))} is none."
+        )
+    runs = [read_status(path) for path in find_runs(root)]
+    _wide(Console()).print(status_table(runs, root))
+    return 0
+
+
+async def _play_all(stage: Stage, games: Sequence[Game]) -> dict[Game, Played | Exception]:
+    """Every game's end; one that stops does not stop the others."""
+    places = asyncio.Semaphore(stage.config.games_at_once)
+
+    async def play(game: Game) -> Played | Exception:
+        async with places:
+            try:
+                return await stage.play(game)
+            except (ClientError, ValueError) as error:
+                return error
+
+    root = pathlib.Path(stage.config.directory)
+
+    def picture() -> Table:
+        return status_table(list(stage.status.values()), root)
+
+    console = _wide(Console(stderr=True))
+    live = Live(get_renderable=picture, console=console, refresh_per_second=REFRESHES)
+    async with stage.endpoints:
+        with live:
+            ends = await asyncio.gather(*(play(game) for game in games))
+    return dict(zip(games, ends, strict=True))
+
+
+def _wide(console: Console) -> Console:
+    """The console, wide enough for a table where it is no terminal."""
+    if not console.is_terminal:
+        console.width = TABLE_WIDTH
+    return console
+
+
+def _played(ended: dict[Game, Played | Exception]) -> list[tuple[Game, Played]]:
+    return [(game, end) for game, end in ended.items() if isinstance(end, Played)]
+
+
+def _compose(arguments: Sequence[str]) -> DictConfig:
+    schemas: dict[str, Any] = {"llm_eval_schema": ExperimentConfig, **env_schemas()}
+    return compose_config("llm_eval", arguments, schemas)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
