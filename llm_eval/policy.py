@@ -12,14 +12,14 @@ import numpy as np
 
 from llm_eval.carry import Carry, Pending
 from llm_eval.clients.base import Client, Message, Request
-from llm_eval.memory import Memory, RecentStep, add_step, edit_notes, end_trial, set_goal
+from llm_eval.memory import RecentStep, add_step, edit_notes, end_trial, set_goal
 from llm_eval.parsing import Invalid, check_legal, read_reply
 from llm_eval.prompts.system import AgentRole, Reveal, game_text, reveal_text, system_prompt
 from llm_eval.prompts.user import rewrite_message, step_message
 from llm_eval.records import StepRecord
 from llm_eval.replies import ACTIONS, STEP_REPLIES, Part, Rewrite, StepReply, schema_of
 from llm_eval.views.sight import Sight
-from llm_eval.views.witness import Witness, of_trial, watch
+from llm_eval.views.witness import of_trial, watch
 from llm_eval.views.words import counted, points
 from osj_envs.grid.codes import Action
 from osj_envs.seats import Decision, SeatView
@@ -83,8 +83,6 @@ class LanguageModel:
         """
         del key
         sight = self._game.look(view.observation)
-        if sight.own.step == 0:
-            carry = _fresh_trial(carry)
         carry = carry.having(witness=watch(self._game, carry.witness, sight))
         if getattr(sight.own, "frozen", 0):
             carry = carry.having(pending=self._pending(sight, Action.STAY))
@@ -243,11 +241,3 @@ def trial_summary(carry: Carry, trial: int) -> str:
         *(f"  {of_trial(other)}" for other in carry.witness.others),
     ]
     return "\n".join(lines)
-
-
-def _fresh_trial(carry: Carry) -> Carry:
-    """At a trial's start: memory alone, without what was of the trial before."""
-    if not carry.steps:
-        return carry
-    memory: Memory = carry.memory
-    return Carry(memory=memory, witness=Witness(), revealed=carry.revealed)

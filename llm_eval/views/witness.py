@@ -15,9 +15,6 @@ from osj_envs.grid.names import HEADINGS
 MOST_CHANGES = 12
 """Changed cells told at a step; of more only the number is told."""
 
-NEVER = -1
-"""The step of what was not seen in this trial."""
-
 _WAYS = {
     (-1, 0): Heading.NORTH,
     (0, 1): Heading.EAST,
@@ -62,14 +59,12 @@ class Witness(Part):
     """All that was seen in this trial.
 
     Attributes:
-        step: of the last view, or `NEVER`.
-        board: its cells: row, column, item, colour.
+        board: the last view's cells: row, column, item, colour.
         others: the other agents that were seen, by name.
         trees: those seen: row, column, colour, item, step.
         events: what changed from the view before to the last one.
     """
 
-    step: int = NEVER
     board: tuple[tuple[int, ...], ...] = ()
     others: tuple[Sighting, ...] = ()
     trees: tuple[tuple[int, ...], ...] = ()
@@ -77,10 +72,8 @@ class Witness(Part):
 
 
 def watch(game: GameText, witness: Witness, sight: Sight) -> Witness:
-    """What was seen, with one more view of the same trial."""
-    step = sight.own.step
-    is_next = witness.step == step - 1
-    before = {(row, col): (item, c) for row, col, item, c in witness.board} if is_next else {}
+    """What was seen, with the next step's view."""
+    before = {(row, col): (item, colour) for row, col, item, colour in witness.board}
     known = {other.name: other for other in witness.others}
     for other in sight.others:
         known[other.name] = _sighting(game, sight, other, known.get(other.name), before)
@@ -88,7 +81,6 @@ def watch(game: GameText, witness: Witness, sight: Sight) -> Witness:
     if len(changes) > MOST_CHANGES:
         changes = [*changes[:MOST_CHANGES], f"{len(changes) - MOST_CHANGES} more cells changed"]
     return Witness.model_construct(
-        step=step,
         board=_board(sight),
         others=tuple(known[name] for name in sorted(known, key=lambda name: (len(name), name))),
         trees=remember(witness.trees, game.trees(sight)),

@@ -117,8 +117,8 @@ async def _play(table: Table, players: Sequence[Any], steps: int) -> list[Any]:
 
 def reads(request: Request) -> str:
     """A model that acts by the prompt's own words: it eats, picks up, fires at waste, or walks."""
-    rng = random.Random(request.prompt_hash)
     prompt = request.messages[-1].content
+    rng = random.Random(prompt)
     if "# ACTIONS NOW" not in prompt:
         return wander(request)
     lines = prompt.partition("# ACTIONS NOW\n")[2].splitlines()
