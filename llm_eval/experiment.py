@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,9 @@ from osj_envs.env_config import make_env, read_env
 from osj_envs.splits import PROBLEM_SEEDS
 from osj_envs.trials import MultiTrial
 
+LONGEST_NAME = 100
+"""Most characters of a team's name."""
+
 
 @dataclasses.dataclass
 class ExperimentConfig:
@@ -19,8 +23,9 @@ class ExperimentConfig:
     Attributes:
         env: what is played; fewer trials by env.num_trials.
         title: of the experiment, and the name of its folder.
-        teams: by name: one player for every seat, or a list of one for each. A player is
+        team: who plays: one player for every seat, or a list of one for each. A player is
             `llm:MODEL` (a file of `configs/client`), `scripted:POLICY` or `checkpoint:PATH`.
+        teams: several teams by name, as an experiment has them; left aside where `team` is given.
         cooperators: numbers of cooperators; each team plays with each of them, its first players
             told that they cooperate and the others that they defect. None for no roles.
         rotate: the seating shifts by one from each problem seed to the next.
@@ -36,6 +41,7 @@ class ExperimentConfig:
 
     env: Any
     title: str = "custom"
+    team: Any = None
     teams: dict[str, Any] = dataclasses.field(default_factory=dict)
     cooperators: list[int] | None = None
     rotate: bool = False
@@ -118,11 +124,10 @@ def list_teams(config: ExperimentConfig, env: MultiTrial) -> list[Team]:
     Raises:
         ValueError: there is no team, or one does not fit the seats or its roles.
     """
-    if not config.teams:
-        raise ValueError(
-            "There is no team; take an experiment, or name one as teams={mine: 'llm:MODEL'}."
-        )
-    plain = [_team(name, entry, env) for name, entry in config.teams.items()]
+    named = {_name_of(config.team): config.team} if config.team else config.teams
+    if not named:
+        raise ValueError("There is no team; take an experiment, or name one as team=llm:MODEL.")
+    plain = [_team(name, entry, env) for name, entry in named.items()]
     if config.cooperators is None:
         return plain
     return [_with_roles(team, count) for team in plain for count in config.cooperators]
@@ -141,6 +146,12 @@ def list_games(config: ExperimentConfig, env: MultiTrial, teams: list[Team]) -> 
         for team in teams
         for seed in config.problem_seeds
     ]
+
+
+def _name_of(entry: Any) -> str:
+    """A team's name, fit for a folder, after its players."""
+    players = [entry] if isinstance(entry, str) else list(entry)
+    return re.sub(r"[^\w.]+", "-", "_".join(map(str, players)))[:LONGEST_NAME]
 
 
 def _team(name: str, entry: Any, env: MultiTrial) -> Team:

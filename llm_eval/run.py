@@ -1,7 +1,7 @@
 """Plays language models, learned and scripted players: python llm_eval/run.py experiment=demo.
 
-experiment is a file of `configs/experiment`, and every key of it can be set: a team of one's own is
-`teams={mine: 'llm:MODEL'}` or a list of one player for each seat, `llm:MODEL` (a file of
+experiment is a file of `configs/experiment`, and every key of it can be set. A team of one's own is
+team=PLAYER or team=[PLAYER,...] with one for each seat, where a player is `llm:MODEL` (a file of
 `configs/client`), `scripted:POLICY` or `checkpoint:PATH`. Each game has a folder of its own below
 `directory`; the same command goes on where it was stopped. `--status FOLDER` tells where the runs
 below a folder are. The last line is one JSON object. `--help` prints every key.

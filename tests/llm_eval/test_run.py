@@ -1,0 +1,186 @@
+"""The program: what it plays, records, resumes, refuses and prints."""
+
+import dataclasses
+import json
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import jax
+import numpy as np
+import pytest
+
+import osj_envs
+from baselines import registry
+from llm_eval import players, run
+from llm_eval.clients.config import load_client_config
+from llm_eval.records import DONE, PROGRESS, REPLIES, RESULT, STEPS
+from osj_envs import records
+from osj_envs.evaluation import evaluate
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SMALL = ("env.num_agents=2", "env.num_trials=2", "env.trial_length=4", "problem_seeds=[0,1]")
+SAME = (RESULT, STEPS, "episode.npz")
+
+
+def arguments(folder: pathlib.Path, *further: str) -> list[str]:
+    return [*SMALL, f"directory={folder}", *further]
+
+
+def runs_in(folder: pathlib.Path) -> list[pathlib.Path]:
+    return sorted(path.parent for path in folder.rglob("run.json"))
+
+
+def last_line(text: str) -> dict:
+    return json.loads(text.strip().splitlines()[-1])
+
+
+def assert_same_runs(one: pathlib.Path, other: pathlib.Path) -> None:
+    assert runs_in(one)
+    for left, right in zip(runs_in(one), runs_in(other), strict=True):
+        assert left.relative_to(one) == right.relative_to(other)
+        for name in SAME:
+            assert (left / name).read_bytes() == (right / name).read_bytes(), name
+
+
+@pytest.fixture
+def priced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The built-in model costs dollars."""
+    config = load_client_config("scripted")
+    dear = type(config).model_validate(
+        {**config.model_dump(), "prices": {"input": 1.0, "output": 1.0}, "max_tokens": 100}
+    )
+    monkeypatch.setattr(players, "load_client_config", lambda name: dear)
+
+
+def test_a_run_that_spent_its_budget_goes_on_to_the_same_end(tmp_path, capsys, priced):
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    team = "team=llm:scripted"
+    assert run.main(arguments(whole, team)) == 0
+    printed = last_line(capsys.readouterr().out)
+    assert (printed["env"], printed["num_problems"], printed["replies"]) == ("cleanup", 2, 40)
+    assert printed["dollars"] > 0
+    assert run.main(arguments(stopped, team, "budget_dollars=0.03")) == run.STOPPED
+    told = capsys.readouterr().err
+    assert "The budget is spent" in told
+    assert "the same command goes on" in told
+    for path in runs_in(stopped):
+        assert "budget is spent" in json.loads((path / PROGRESS).read_bytes())["stopped"]
+        assert not (path / DONE).exists()
+    assert run.main(["--status", str(stopped)]) == 0
+    assert "stopped" in capsys.readouterr().out
+    assert run.main(arguments(stopped, team)) == 0
+    assert last_line(capsys.readouterr().out) == printed
+    assert_same_runs(whole, stopped)
+    replies = [(path / REPLIES).read_bytes() for path in runs_in(stopped)]
+    assert run.main(arguments(stopped, team)) == 0
+    assert last_line(capsys.readouterr().out) == printed
+    assert [(path / REPLIES).read_bytes() for path in runs_in(stopped)] == replies
+
+
+def test_players_without_a_model_play_as_in_the_compiled_evaluation(tmp_path, capsys):
+    team = "team=[scripted:random,scripted:stay]"
+    assert run.main(arguments(tmp_path, team, "rotate=true", "seed=5", "env.trial_length=9")) == 0
+    env = osj_envs.make("cleanup", num_agents=2, num_trials=2, trial_length=9)
+    roster = [registry.make(name, env) for name in ("random", "stay")]
+    expected = evaluate(env, roster, jax.random.key(5), [0, 1], rotate=True)
+    for place, path in enumerate(runs_in(tmp_path)):
+        found = records.load(path / "episode.npz")
+        for field in dataclasses.fields(found):
+            of_this = jax.tree.map(lambda x, p=place: x[p], getattr(expected, field.name))
+            jax.tree.map(np.testing.assert_array_equal, getattr(found, field.name), of_this)
+        lines = [json.loads(line) for line in (path / STEPS).read_text().splitlines()]
+        assert len(lines) == 2 * 18
+        by_player = {"scripted:random": 0.0, "scripted:stay": 0.0}
+        for line in lines:
+            by_player[line["player"]] += line["reward"]
+        np.testing.assert_allclose(list(by_player.values()), found.returns.sum(axis=0))
+    assert last_line(capsys.readouterr().out)["replies"] == 0
+
+
+def test_every_number_of_cooperators_makes_a_schelling_diagram(tmp_path, capsys):
+    options = ("team=llm:scripted", "cooperators=[0,1,2]", "env=harvest", "rotate=true")
+    assert run.main(arguments(tmp_path, *options)) == 0
+    printed = last_line(capsys.readouterr().out)
+    assert list(printed["teams"]) == [f"llm-scripted-{k}-cooperate" for k in range(3)]
+    assert "is_dilemma" in printed["schelling"]["llm-scripted"]
+    about = [json.loads((path / "run.json").read_bytes())["config"] for path in runs_in(tmp_path)]
+    roles = [[each["role"] for each in one["players"]] for one in about[2:4]]
+    assert roles == [["cooperator", "defector"]] * 2
+    assert [one["shift"] for one in about[2:4]] == [0, 1]
+
+
+def test_another_configuration_does_not_overwrite_a_run(tmp_path, capsys):
+    team = "team=scripted:random"
+    assert run.main(arguments(tmp_path, team)) == 0
+    before = [(path / RESULT).read_bytes() for path in runs_in(tmp_path)]
+    assert run.main(arguments(tmp_path, team, "seed=1")) == run.STOPPED
+    assert "was begun with config.seed = 0" in capsys.readouterr().err
+    assert [(path / RESULT).read_bytes() for path in runs_in(tmp_path)] == before
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ((), "There is no team"),
+        (("team=human",), "A human cannot be seated"),
+        (("team=script:random",), "Unknown player: 'script:random'"),
+        (("team=scripted:randm",), "did you mean 'random'"),
+        (("team=llm:gpt",), "Unknown model: 'gpt'"),
+        (("team=[llm:scripted]",), "1 players for 2 seats"),
+        (("team=scripted:random", "cooperators=[1]"), "can be told a role"),
+        (("team=llm:scripted", "cooperators=[3]"), "from 0 to 2"),
+        (("team=llm:scripted", "reveal=regrowth"), "reveal is 'regrowth'"),
+        (("team=llm:scripted", "problem_seeds=[1,1]"), "different problem seeds"),
+        (("experiment=dem",), "did you mean 'demo'"),
+        (("--status", "nowhere"), "takes a folder of runs"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_in_one_sentence(tmp_path, capsys, options, sentence):
+    where = [] if "--status" in options else arguments(tmp_path)
+    assert run.main([*where, *options]) == run.WRONG
+    assert sentence in capsys.readouterr().err
+    assert not runs_in(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.stem for path in (ROOT / "configs" / "experiment").glob("*.yaml"))
+)
+@pytest.mark.parametrize("game", ["cleanup", "harvest"])
+def test_every_experiment_makes_games(name, game):
+    config = run.load_config([f"experiment={name}", f"env={game}"])
+    env = run.make_played(config)
+    teams = run.list_teams(config, env)
+    games = run.list_games(config, env, teams)
+    assert config.title == name
+    assert len({each.path for each in games}) == len(teams) * len(config.problem_seeds)
+    models = {p.player for team in teams for p in team.places if p.player.startswith("llm:")}
+    assert all(load_client_config(each.removeprefix("llm:")) for each in models)
+
+
+@pytest.mark.slow
+def test_a_program_killed_at_random_points_comes_to_the_same_end(tmp_path):
+    rng = random.Random(0)
+
+    def start(folder: pathlib.Path) -> subprocess.Popen:
+        command = [sys.executable, "llm_eval/run.py", "experiment=demo", f"directory={folder}"]
+        return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+    printed = start(tmp_path / "whole").communicate()[0]
+    killed, total = tmp_path / "killed", 260
+    for part in sorted(rng.random() for _ in range(5)):
+        program = start(killed)
+        while replies_in(killed) < part * total and program.poll() is None:
+            time.sleep(0.005)
+        assert program.poll() is None, "it ended before it was killed"
+        program.send_signal(signal.SIGKILL)
+        program.wait()
+    assert last_line(start(killed).communicate()[0]) == last_line(printed)
+    assert_same_runs(tmp_path / "whole", killed)
+
+
+def replies_in(folder: pathlib.Path) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in folder.rglob(REPLIES))
