@@ -76,7 +76,7 @@ class Match:
         }
         traceable = {place: player for place, player in enumerate(roster) if player.is_traceable}
         distinct = {id(player): player for player in traceable.values()}
-        self._players = tuple(cast(Policy, player) for player in distinct.values())
+        self._players = tuple(_on_device(cast(Policy, player)) for player in distinct.values())
         self._places = tuple(
             tuple(place for place, player in traceable.items() if id(player) == each)
             for each in distinct
@@ -213,6 +213,14 @@ async def _all_of(calls: Any) -> list[Any]:
         if isinstance(answer, BaseException):
             raise answer
     return answers
+
+
+def _on_device(player: Policy) -> Policy:
+    """The player with arrays that compiled code takes; one that is no pytree as it is."""
+    moved: Policy = jax.tree.map(
+        lambda leaf: jnp.asarray(leaf) if isinstance(leaf, np.ndarray) else leaf, player
+    )
+    return moved
 
 
 def _initial_carry(player: HostPolicy, key: Key, latent: Latent) -> Any:

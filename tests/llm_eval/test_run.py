@@ -14,12 +14,19 @@ import numpy as np
 import pytest
 
 import osj_envs
+from algorithms import runs
+from algorithms.checkpointing import About, open_checkpoints
+from algorithms.compose import load_train_config
+from algorithms.learner import make_learner
+from algorithms.policy import load_policy
 from baselines import registry
 from llm_eval import players, run
 from llm_eval.clients.config import load_client_config
 from llm_eval.records import DONE, PROGRESS, REPLIES, RESULT, STEPS
 from osj_envs import records
+from osj_envs.env_config import make_env
 from osj_envs.evaluation import evaluate
+from tests.algorithms.tiny import tiny_arguments
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SMALL = ("env.num_agents=2", "env.num_trials=2", "env.trial_length=4", "problem_seeds=[0,1]")
@@ -87,18 +94,49 @@ def test_players_without_a_model_play_as_in_the_compiled_evaluation(tmp_path, ca
     env = osj_envs.make("cleanup", num_agents=2, num_trials=2, trial_length=9)
     roster = [registry.make(name, env) for name in ("random", "stay")]
     expected = evaluate(env, roster, jax.random.key(5), [0, 1], rotate=True)
-    for place, path in enumerate(runs_in(tmp_path)):
-        found = records.load(path / "episode.npz")
-        for field in dataclasses.fields(found):
-            of_this = jax.tree.map(lambda x, p=place: x[p], getattr(expected, field.name))
-            jax.tree.map(np.testing.assert_array_equal, getattr(found, field.name), of_this)
+    assert_recorded(tmp_path, expected)
+    for path in runs_in(tmp_path):
         lines = [json.loads(line) for line in (path / STEPS).read_text().splitlines()]
         assert len(lines) == 2 * 18
         by_player = {"scripted:random": 0.0, "scripted:stay": 0.0}
         for line in lines:
             by_player[line["player"]] += line["reward"]
-        np.testing.assert_allclose(list(by_player.values()), found.returns.sum(axis=0))
+        returns = records.load(path / "episode.npz").returns.sum(axis=0)
+        np.testing.assert_allclose(list(by_player.values()), returns)
     assert last_line(capsys.readouterr().out)["replies"] == 0
+
+
+@pytest.mark.parametrize("game", ["cleanup", "harvest"])
+def test_a_checkpoint_plays_as_in_the_compiled_evaluation(tmp_path, game):
+    """Its recurrent state goes from trial to trial, and its seats shift."""
+    checkpoint = make_checkpoint(tmp_path, game)
+    team = f"team=[checkpoint:{checkpoint},scripted:random]"
+    options = (f"env={game}", "rotate=true", "env.trial_length=9")
+    assert run.main(arguments(tmp_path / "played", team, *options)) == 0
+    env = osj_envs.make(game, num_agents=2, num_trials=2, trial_length=9)
+    roster = [load_policy(str(checkpoint), env.game), registry.make("random", env)]
+    expected = evaluate(env, roster, jax.random.key(0), [0, 1], rotate=True)
+    assert_recorded(tmp_path / "played", expected)
+
+
+def make_checkpoint(folder: pathlib.Path, game: str) -> pathlib.Path:
+    """The folder of a learned agent's run; it was never trained."""
+    given = tiny_arguments(env=game, logging__directory=folder / "runs", env__num_agents=2)
+    config = load_train_config(given)
+    made = runs.create(config, given)
+    learner = make_learner(config, make_env(config.env, is_training=True))
+    with open_checkpoints(made.checkpoints, config.checkpoint) as checkpoints:
+        checkpoints.save(learner.init(3), About(config, 3, held_out_return=0.0))
+    return made.path
+
+
+def assert_recorded(folder: pathlib.Path, expected: records.EpisodeRecord) -> None:
+    """The games in the folder, in order, are those of the problems."""
+    for place, path in enumerate(runs_in(folder)):
+        found = records.load(path / "episode.npz")
+        for field in dataclasses.fields(found):
+            of_this = jax.tree.map(lambda x, p=place: x[p], getattr(expected, field.name))
+            jax.tree.map(np.testing.assert_array_equal, getattr(found, field.name), of_this)
 
 
 def test_every_number_of_cooperators_makes_a_schelling_diagram(tmp_path, capsys):
