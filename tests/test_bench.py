@@ -25,6 +25,7 @@ def test_targets_are_floors_or_ceilings() -> None:
     assert not rows.Target(5, is_ceiling=True).is_met(6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["cleanup", "harvest"])
 def test_a_rate_is_measured(game: str) -> None:
     rate, compiling = measure.step_rate(game, 2, 3)

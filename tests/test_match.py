@@ -65,6 +65,7 @@ class Counting:
         return self.last
 
 
+@pytest.mark.slow
 def test_host_players_are_asked_told_and_counted():
     env = make("harvest", num_agents=3)
     stays, walks = Counting(7), Counting(1)
