@@ -6,10 +6,7 @@ views; a census makes sure that the rollouts hold every situation that matters.
 
 import functools
 from collections import Counter
-from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -19,23 +16,11 @@ from osj_envs.cleanup.observation import observe
 from osj_envs.cleanup.types import NO_COLOUR
 from osj_envs.grid.codes import Action
 from osj_envs.grid.view import Window
-from osj_envs.testing import slow_grid
-from osj_envs.testing.latents import random_actions, random_latent, random_world
+from osj_envs.testing import against_slow, latents
+from osj_envs.testing.against_slow import Case, Physics, at, check_views, edge_shots, unlike
 from osj_envs.testing.slow_cleanup import SlowCleanup, write_world
 from osj_envs.testing.slow_records import read_draws
 from osj_envs.testing.trees import differing_leaves
-from osj_envs.types import Clock
-
-
-class Case(NamedTuple):
-    """A game, how many play it, and how far they see."""
-
-    config: CleanupConfig
-    agents: int
-    window: Window
-    worlds: int = 31
-    steps: int = 17
-
 
 PAPER = Case(CleanupConfig(waste_spawn=0.5, waste_spawn_start=7), 5, Window(), 29, 19)
 # No two sizes are equal.
@@ -80,52 +65,12 @@ ALONE = Case(
 )  # fmt: skip
 CASES = {"paper": PAPER, "primes": PRIMES, "corridor": CORRIDOR, "crowd": CROWD, "alone": ALONE}
 
-
-class Played(NamedTuple):
-    """A batch of rollouts: the draws and what came of them, batch axis first, then time."""
-
-    latents: list
-    starts: list
-    actions: np.ndarray
-    draws: dynamics.Draws
-    played: dynamics.WorldStep
-    observations: object
-
-
-@functools.partial(jax.jit, static_argnames=("case",))
-def roll(case, latent, world, actions, key):
-    """One world played with known draws; keeps everything."""
-
-    def one(carry, inputs):
-        world, step = carry
-        action, step_key = inputs
-        draws = dynamics.sample_draws(case.config, case.agents, step_key)
-        played = dynamics.step_world(case.config, latent, world, step, action, draws)
-        seen = observe(case.config, case.window, played.world, Clock(jnp.int32(2), step))
-        return (played.world, step + 1), (draws, played, seen)
-
-    keys = jax.random.split(key, case.steps)
-    return jax.lax.scan(one, (world, jnp.int32(0)), (actions, keys))[1]
-
-
-def stack(trees):
-    return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
+PHYSICS = Physics(dynamics.sample_draws, dynamics.step_world, observe, latents)
 
 
 @functools.cache
 def play(name):
-    case = CASES[name]
-    rng = np.random.default_rng(len(name))
-    latents = [random_latent(case.config, rng) for _ in range(case.worlds)]
-    starts = [random_world(case.config, latent, case.agents, rng) for latent in latents]
-    actions = random_actions((case.worlds, case.steps, case.agents), rng)
-    keys = jax.random.split(jax.random.key(len(name)), case.worlds)
-    batch = jax.vmap(functools.partial(roll, case))(stack(latents), stack(starts), actions, keys)
-    return Played(latents, starts, actions, *jax.device_get(batch))
-
-
-def at(tree, *index):
-    return jax.tree.map(lambda leaf: leaf[index], tree)
+    return against_slow.play(PHYSICS, CASES[name], seed=len(name))
 
 
 def compare_step(slow, world, step, actions, draws, played):
@@ -141,12 +86,7 @@ def compare_step(slow, world, step, actions, draws, played):
         **{f"events {name}": (told.events[name], played.events[name]) for name in told.events},
     }
     assert told.events.keys() == played.events.keys()
-    different += [
-        name
-        for name, (right, found) in expected.items()
-        if not np.allclose(np.asarray(right, np.float32), found, rtol=0, atol=1e-6)
-    ]
-    return different, told
+    return different + unlike(expected), told
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -181,10 +121,7 @@ def situations(case, told, actions, world, before):
     yield from ["made"] * any(told.events["tool_made"])
     yield from ["picked up"] * any(told.events["picked_up"])
     yield from ["several cells at once"] * (cleared + lightened > 1)
-    for agent, action in zip(world.agents, actions, strict=True):
-        size = case.config.height, case.config.width
-        if action == Action.BEAM and None in slow_grid.beam(agent.cell, agent.heading, *size):
-            yield f"fired over the edge facing {agent.heading}"
+    yield from edge_shots(case, world.agents, [action == Action.BEAM for action in actions])
 
 
 EVERYWHERE = {"eaten", "blocked", "waste spawned", "apple grown", "picked up", "cleared"}
@@ -202,14 +139,9 @@ WANTED = {
 @pytest.mark.parametrize("name", CASES)
 def test_every_view_is_as_by_the_slow_rules(name):
     case, rollouts = CASES[name], play(name)
-    window = case.window
     for index, latent in enumerate(rollouts.latents):
         slow = SlowCleanup(case.config, latent)
         for step in range(index, case.steps, 5):
             world = slow.read_world(at(rollouts.played.world, index, step))
-            agents = [(agent.cell, agent.heading) for agent in world.agents]
-            board, found = slow.board(world), at(rollouts.observations.view, index, step)
-            for viewer in range(case.agents):
-                reach = window.ahead, window.behind, window.side
-                expected = slow_grid.view(viewer, agents, board, *reach)
-                np.testing.assert_array_equal(found[viewer], expected)
+            found = at(rollouts.observations.view, index, step)
+            check_views(case, world.agents, slow.board(world), found)
