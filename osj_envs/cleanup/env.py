@@ -18,8 +18,8 @@ from osj_envs.cleanup.rules import first_tool_split, num_rule_sets, unrank
 from osj_envs.cleanup.text import describe_world
 from osj_envs.cleanup.types import HiddenTools, Latent, Outcome, World
 from osj_envs.env import Environment
-from osj_envs.grid.codes import Action
-from osj_envs.grid.view import MAX_AGENTS, Window
+from osj_envs.grid.codes import Action, Item
+from osj_envs.grid.view import MAX_AGENTS, Window, check_window, view_spec
 from osj_envs.specs import BoxSpec
 from osj_envs.splits import SemanticSplit, check_split, sample_rank
 from osj_envs.types import Clock, Key, Observation, Split, WorldStep
@@ -61,9 +61,7 @@ class Cleanup(Environment):
         """
         self.config = CleanupConfig(**config)
         self.num_agents = _check_agents(num_agents, self.config)
-        self.window = Window() if window is None else window
-        if not isinstance(self.window, Window):
-            raise ValueError(f"window is {window!r}; it must be an osj_envs.grid.view.Window.")
+        self.window = check_window(window)
         if isinstance(semantic, int):
             semantic = first_tool_split(semantic, self.config)
         self.semantic = semantic
@@ -151,7 +149,12 @@ class Cleanup(Environment):
     @property
     def view_spec(self) -> BoxSpec:
         """Shape and code ranges of one agent's view."""
-        return views.view_spec(self.config, self.window, self.num_agents)
+        return view_spec(
+            self.window,
+            Item.STATION + self.config.base_tools - 1,
+            self.config.hues,
+            self.num_agents,
+        )
 
     @property
     def own_spec(self) -> BoxSpec:

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float, Int
 
 from osj_envs.cleanup.constants import CleanupConfig
 from osj_envs.cleanup.types import World
-from osj_envs.grid.codes import Heading, Item, Plane
+from osj_envs.grid.codes import Heading
 from osj_envs.grid.view import Window, egocentric_views
 from osj_envs.specs import BoxSpec
 from osj_envs.types import Clock, Observation
@@ -76,22 +76,6 @@ def decode_own(config: CleanupConfig, own: Float[Array, "*agents features"]) -> 
         step=step_trial[..., 0],
         trial=step_trial[..., 1],
         window=slots.argmax(-1).astype(jnp.int32) - 1,
-    )
-
-
-def view_spec(config: CleanupConfig, window: Window, num_agents: int) -> BoxSpec:
-    """Shape and code ranges of one agent's view, by plane."""
-    highest = {
-        Plane.ITEM: Item.STATION + config.base_tools - 1,
-        Plane.COLOUR: config.hues,
-        Plane.AGENT: num_agents,
-        Plane.HEADING: len(Heading),
-    }
-    return BoxSpec(
-        shape=(window.rows, window.cols, len(Plane)),
-        dtype=np.dtype(np.uint8),
-        low=0,
-        high=tuple(float(highest[plane]) for plane in Plane),
     )
 
 

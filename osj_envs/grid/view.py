@@ -12,8 +12,9 @@ import numpy as np
 from jaxtyping import Array, Int, UInt8, UInt32
 
 from osj_envs.checks import check_whole
-from osj_envs.grid.codes import Item, Plane
+from osj_envs.grid.codes import Heading, Item, Plane
 from osj_envs.grid.movement import Agents, flat
+from osj_envs.specs import BoxSpec
 
 MAX_AGENTS = 255
 """Agents that the one byte of a view's plane tells apart."""
@@ -63,6 +64,34 @@ class Window:
             rows, cols = turns[-1][..., 0], turns[-1][..., 1]
             turns.append(np.stack([cols, -rows], axis=-1))
         return np.stack(turns)
+
+
+def check_window(window: Window | None) -> Window:
+    """The window, the paper's by default.
+
+    Raises:
+        ValueError: it is none.
+    """
+    window = Window() if window is None else window
+    if not isinstance(window, Window):
+        raise ValueError(f"window is {window!r}; it must be an osj_envs.grid.view.Window.")
+    return window
+
+
+def view_spec(window: Window, highest_item: int, colours: int, num_agents: int) -> BoxSpec:
+    """Shape and code ranges of one agent's view, by plane."""
+    highest = {
+        Plane.ITEM: highest_item,
+        Plane.COLOUR: colours,
+        Plane.AGENT: num_agents,
+        Plane.HEADING: len(Heading),
+    }
+    return BoxSpec(
+        shape=(window.rows, window.cols, len(Plane)),
+        dtype=np.dtype(np.uint8),
+        low=0,
+        high=tuple(float(highest[plane]) for plane in Plane),
+    )
 
 
 def egocentric_views(

@@ -10,8 +10,8 @@ from jaxtyping import Array, Float, Int, UInt8
 
 from osj_envs.checks import check_whole
 from osj_envs.env import Environment
-from osj_envs.grid.codes import Action
-from osj_envs.grid.view import MAX_AGENTS, Window
+from osj_envs.grid.codes import Action, Item
+from osj_envs.grid.view import MAX_AGENTS, Window, check_window, view_spec
 from osj_envs.harvest import dynamics, layouts
 from osj_envs.harvest import evidence as records
 from osj_envs.harvest import observation as views
@@ -64,9 +64,7 @@ class Harvest(Environment):
         """
         self.config = HarvestConfig(**config)
         self.num_agents = _check_agents(num_agents, self.config)
-        self.window = Window() if window is None else window
-        if not isinstance(self.window, Window):
-            raise ValueError(f"window is {window!r}; it must be an osj_envs.grid.view.Window.")
+        self.window = check_window(window)
         if isinstance(semantic, int):
             semantic = new_stage_split(semantic, self.config)
         self.semantic = semantic
@@ -164,7 +162,7 @@ class Harvest(Environment):
     @property
     def view_spec(self) -> BoxSpec:
         """Shape and code ranges of one agent's view."""
-        return views.view_spec(self.config, self.window, self.num_agents)
+        return view_spec(self.window, Item.EMPTY_TREE, self.config.colours, self.num_agents)
 
     @property
     def own_spec(self) -> BoxSpec:

@@ -6,7 +6,7 @@ import numpy as np
 from flax import struct
 from jaxtyping import Array, Float, Int, UInt8
 
-from osj_envs.grid.codes import Heading, Item, Plane
+from osj_envs.grid.codes import Heading, Item
 from osj_envs.grid.view import Window, egocentric_views
 from osj_envs.harvest.constants import HarvestConfig
 from osj_envs.harvest.dynamics import hangs, stage
@@ -97,22 +97,6 @@ def decode_own(own: Float[Array, "*agents features"]) -> Own:
         trial=whole[..., 3],
         frozen=whole[..., 4],
         cooldown=whole[..., 5],
-    )
-
-
-def view_spec(config: HarvestConfig, window: Window, num_agents: int) -> BoxSpec:
-    """Shape and code ranges of one agent's view, by plane."""
-    highest = {
-        Plane.ITEM: Item.EMPTY_TREE,
-        Plane.COLOUR: config.colours,
-        Plane.AGENT: num_agents,
-        Plane.HEADING: len(Heading),
-    }
-    return BoxSpec(
-        shape=(window.rows, window.cols, len(Plane)),
-        dtype=np.dtype(np.uint8),
-        low=0,
-        high=tuple(float(highest[plane]) for plane in Plane),
     )
 
 

@@ -1,5 +1,6 @@
 """Observations of OpenHarvest: what they tell, and what they must not tell."""
 
+import dataclasses
 import functools
 import itertools
 from dataclasses import replace
@@ -14,14 +15,13 @@ from osj_envs.grid.codes import Action, Item, Plane
 from osj_envs.grid.view import Window
 from osj_envs.harvest import dynamics
 from osj_envs.harvest.constants import STAGES, HarvestConfig, Lost
+from osj_envs.harvest.env import Harvest
 from osj_envs.harvest.observation import (
     Own,
     board,
     decode_own,
     encode_own,
     observe,
-    own_spec,
-    view_spec,
 )
 from osj_envs.testing.noticing import copies, move_and_turn, who_notices, who_sees, who_should
 from osj_envs.testing.orchards import random_latent, random_world
@@ -299,7 +299,8 @@ def test_the_numbers_that_an_agent_knows_of_itself():
 def test_an_observation_has_the_shape_and_range_that_is_promised():
     _, world = a_case()
     seen = jax.device_get(look(copies(world, 1)))
-    view, own = view_spec(CONFIG, WINDOW, AGENTS), own_spec()
+    game = Harvest(num_agents=AGENTS, window=WINDOW, **dataclasses.asdict(CONFIG))
+    view, own = game.view_spec, game.own_spec
     assert seen.view.shape == (1, AGENTS, WINDOW.rows, WINDOW.cols, len(Plane))
     assert (seen.view.shape[2:], seen.view.dtype) == (view.shape, view.dtype)
     assert (seen.own.shape[2:], seen.own.dtype) == (own.shape, own.dtype)
