@@ -1,5 +1,6 @@
 """What the clients of both SDKs have in common."""
 
+import abc
 from collections.abc import Awaitable
 from typing import Any
 
@@ -11,7 +12,7 @@ NO_KEY = "none"
 """Sent where the endpoint asks for no key: without one the SDKs look for others, or refuse."""
 
 
-class SDKClient:
+class SDKClient(abc.ABC):
     """One model at one endpoint; asks once, without retries.
 
     Args:
@@ -46,6 +47,6 @@ class SDKClient:
         """Awaits a call of the SDK; see `ask`."""
         return await ask(call, self._read, self._config, self._sdk_error, self._key)
 
+    @abc.abstractmethod
     def _read(self, answer: Any, seconds: float) -> Reply:
         """The reply in an answer that took so long."""
-        raise NotImplementedError
