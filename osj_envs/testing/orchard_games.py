@@ -9,11 +9,37 @@ from flax import struct
 from jaxtyping import Array, Int
 
 import osj_envs
+from osj_envs.grid.codes import Action
 from osj_envs.harvest.constants import HarvestConfig
 from osj_envs.harvest.types import Latent, Outcome, World
 from osj_envs.seats import NO_ACTION, InsideView, SeesState
 from osj_envs.trials import MultiTrial
 from osj_envs.types import Clock, Evidence, Key, State
+
+FORK = """
+x x x . . . . .
+x {near} .< . . . . .
+{far} . . . . . . .
+. . . . . . . @
+"""
+"""A board on which an agent has an apple `near` to its west, and one `far`, beyond a corner."""
+
+FORK_MOVES = (
+    ("a", "b", "greedy", Action.WEST),
+    ("a", "b", "patient", Action.SOUTH),
+    ("a", "c", "patient", Action.SOUTH),
+    ("b", "a", "patient", Action.WEST),
+    ("c", "a", "patient", Action.WEST),
+)
+"""Stages near and far (a to c), the player, and its move: around what it means to leave."""
+
+TWO_IN_LINE = """
+x x a .< .< . . .
+x x . .  .  . . .
+x . . .  .  . . .
+. . . .  .  . . @
+"""
+"""Two agents, one behind the other, to the east of an apple."""
 
 
 @struct.dataclass

@@ -15,7 +15,7 @@ from osj_envs.harvest.constants import STAGES, HarvestConfig, Lost, Stage
 from osj_envs.harvest.types import NOTHING_EATEN
 from osj_envs.seats import Privileged, SeesState
 from osj_envs.testing.drawn_orchard import STAGE_STEPS, draw_orchard
-from osj_envs.testing.orchard_games import decide, env_of, watch
+from osj_envs.testing.orchard_games import FORK, FORK_MOVES, TWO_IN_LINE, decide, env_of, watch
 from osj_envs.testing.orchards import random_latent
 
 N, S, E, W, STAY = Action.NORTH, Action.SOUTH, Action.EAST, Action.WEST, Action.STAY
@@ -76,11 +76,7 @@ def test_the_nearest_apple_on_the_menu(corner, player, action):
 @pytest.mark.parametrize(
     ("near", "far", "player", "action"),
     [
-        ("a", "b", "greedy", W),
-        ("a", "b", "patient", S),
-        ("a", "c", "patient", S),
-        ("b", "a", "patient", W),
-        ("c", "a", "patient", W),
+        *FORK_MOVES,
         ("b", "a", "steward 0", S),
         ("a", "b", "steward 0", W),
         ("a", "b", "fast 0", S),
@@ -90,23 +86,11 @@ def test_the_nearest_apple_on_the_menu(corner, player, action):
     ],
 )
 def test_an_apple_to_be_left_is_walked_around(near, far, player, action):
-    drawing = f"""
-    x x x . . . . .
-    x {near} .< . . . . .
-    {far} . . . . . . .
-    . . . . . . . @
-    """
-    assert acts(player, drawing) == [action]
+    assert acts(player, FORK.format(near=near, far=far)) == [action]
 
 
 def test_an_agent_in_the_way_is_walked_around():
-    drawing = """
-    x x a .^ .^ . . .
-    x x . .  .  . . .
-    x . . .  .  . . .
-    . . . .  .  . . @
-    """
-    assert acts("greedy", drawing) == [W, S]
+    assert acts("greedy", TWO_IN_LINE) == [W, S]
 
 
 @pytest.mark.parametrize(("player", "action"), [("greedy", W), ("patient", STAY)])

@@ -16,7 +16,7 @@ from osj_envs.harvest.rules import unrank
 from osj_envs.harvest.types import NOTHING_EATEN
 from osj_envs.seats import Privileged, SeesState
 from osj_envs.testing.drawn_orchard import draw_orchard
-from osj_envs.testing.orchard_games import decide, env_of, watch
+from osj_envs.testing.orchard_games import FORK, FORK_MOVES, TWO_IN_LINE, decide, env_of, watch
 from osj_envs.testing.orchards import random_latent, random_world
 
 N, S, E, W, LEFT, RIGHT, BEAM, STAY, PICK = Action
@@ -48,32 +48,16 @@ def acts(player, drawing, pays=None):
 @pytest.mark.parametrize(
     ("near", "far", "player", "action"),
     [
-        ("a", "b", "greedy", W),
+        *FORK_MOVES,
         ("a", "b", "forager 0", W),
-        ("a", "b", "patient", S),
-        ("a", "c", "patient", S),
-        ("b", "a", "patient", W),
-        ("c", "a", "patient", W),
     ],
 )
 def test_the_nearest_apple_on_the_menu_around_those_to_be_left(near, far, player, action):
-    drawing = f"""
-    x x x . . . . .
-    x {near} .< . . . . .
-    {far} . . . . . . .
-    . . . . . . . @
-    """
-    assert acts(player, drawing) == [action]
+    assert acts(player, FORK.format(near=near, far=far)) == [action]
 
 
 def test_an_agent_in_the_way_is_walked_around():
-    drawing = """
-    x x a .< .< . . .
-    x x . .  .  . . .
-    x . . .  .  . . .
-    . . . .  .  . . @
-    """
-    assert acts("greedy", drawing) == [W, S]
+    assert acts("greedy", TWO_IN_LINE) == [W, S]
 
 
 ALL_IN_SIGHT = """
