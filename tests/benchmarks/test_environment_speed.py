@@ -7,10 +7,10 @@ import jax
 import pytest
 
 import osj_envs
+from osj_envs.bench.rows import STEPS
 from osj_envs.testing import workloads
 
 ENVIRONMENTS = osj_envs.list_ids()
-STEPS = {1: 2000, 64: 500, 1024: 100, 4096: 50}
 
 
 @pytest.mark.parametrize("count", STEPS)
