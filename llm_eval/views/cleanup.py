@@ -80,19 +80,14 @@ class CleanupText:
             [
                 words.standing(sight),
                 f"Hand: {hand_name(sight.own.window)}.",
-                words.draw_view(sight, self.label),
-                words.legend_in_view(sight, self.label),
-                words.under_agents(sight, self.label),
+                *words.board_lines(sight, self.label),
             ]
         )
 
     def actions(self, sight: Sight, evidence: Evidence) -> list[str]:
         """What each action would do, by its code."""
-        lines = {move: self._move(sight, move) for move in MOVES}
-        lines[Action.TURN_LEFT] = words.turn_line(sight, -1)
-        lines[Action.TURN_RIGHT] = words.turn_line(sight, 1)
+        lines = {move: self._move(sight, move) for move in MOVES} | words.plain_lines(sight)
         lines[Action.BEAM] = self._fire(sight, evidence)
-        lines[Action.STAY] = words.stay_line(sight)
         lines[Action.PICK_UP] = self._pick_up(sight)
         return [f"{CLEANUP_ACTIONS[action]}: {lines[action]}" for action in Action]
 

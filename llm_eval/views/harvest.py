@@ -74,9 +74,7 @@ class HarvestText:
             [
                 words.standing(sight),
                 f"Beam: {_beam_state(sight)}.",
-                words.draw_view(sight, self.label),
-                words.legend_in_view(sight, self.label),
-                words.under_agents(sight, self.label),
+                *words.board_lines(sight, self.label),
                 f"Patches seen in this trial:\n{patches}",
                 f"Emptied cells that you wait on:\n{waits}",
             ]
@@ -84,11 +82,10 @@ class HarvestText:
 
     def actions(self, sight: Sight, evidence: Evidence) -> list[str]:
         """What each action would do, by its code."""
-        lines = {move: self._move(sight, evidence, move) for move in MOVES}
-        lines[Action.TURN_LEFT] = words.turn_line(sight, -1)
-        lines[Action.TURN_RIGHT] = words.turn_line(sight, 1)
+        lines = {move: self._move(sight, evidence, move) for move in MOVES} | words.plain_lines(
+            sight
+        )
         lines[Action.BEAM] = _zap(sight)
-        lines[Action.STAY] = words.stay_line(sight)
         return [f"{name}: {lines[Action(code)]}" for code, name in enumerate(HARVEST_ACTIONS)]
 
     def outcome(self, spot: Spot, action: int, outcome: Outcome) -> str:

@@ -67,6 +67,20 @@ def under_agents(sight: Sight, label: CellLabel) -> str:
     return "Under agents: " + ", ".join(here)
 
 
+def board_lines(sight: Sight, label: CellLabel) -> list[str]:
+    """The view drawn, its marks, and what lies under the agents."""
+    return [draw_view(sight, label), legend_in_view(sight, label), under_agents(sight, label)]
+
+
+def plain_lines(sight: Sight) -> dict[Action, str]:
+    """What turning and staying do: the same in every game."""
+    return {
+        Action.TURN_LEFT: turn_line(sight, -1),
+        Action.TURN_RIGHT: turn_line(sight, 1),
+        Action.STAY: stay_line(sight),
+    }
+
+
 def standing(sight: Sight) -> str:
     """Position and facing."""
     return f"Position: {place(sight.cell)}. You face {HEADINGS[sight.heading]}."
