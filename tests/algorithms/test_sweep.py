@@ -226,6 +226,7 @@ def test_the_wandb_run_is_the_one_that_the_agent_names(tmp_path) -> None:
     sweep = load(CONFIG_DIR / "sweep" / "memory.yaml")
     values = next(draws(sweep)) | offline(tmp_path)
     line = handed_on(sweep, values)
+    wandb.teardown()  # A process reads an agent's variables once, and has in other tests.
     for _ in range(2):
         logger = Wandb(runs.prepare(load_train_config(line), line))
         config = dict(logger._run.config)
