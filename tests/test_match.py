@@ -30,7 +30,7 @@ def seat_all(env, names):
     return [players[name] for name in names]
 
 
-@pytest.mark.parametrize("name", ROSTERS)
+@pytest.mark.parametrize("name", [pytest.param("cleanup", marks=pytest.mark.slow), "harvest"])
 def test_traceable_players_leave_the_same_record_in_both_runners(name):
     env = make(name)
     roster, latent, key = seat_all(env, ROSTERS[name]), env.problem(7), jax.random.key(3)
@@ -65,7 +65,6 @@ class Counting:
         return self.last
 
 
-@pytest.mark.slow
 def test_host_players_are_asked_told_and_counted():
     env = make("harvest", num_agents=3)
     stays, walks = Counting(7), Counting(1)

@@ -229,6 +229,7 @@ def test_a_match_tells_its_position_between_bounds(ripe, seats, wanted):
     assert play(match, range(8)).estimates["position"].value == wanted
 
 
+@pytest.mark.slow
 def test_a_checkpoint_takes_a_role_in_a_schelling_diagram(run, tmp_path, capsys):
     sizes = ["env.num_agents=2", "env.num_trials=2", "env.trial_length=40", "num_problems=8"]
     roles = [f"cooperator=checkpoint:{run}", "defector=stay", f"out={tmp_path / 'diagram'}"]

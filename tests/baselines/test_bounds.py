@@ -205,7 +205,6 @@ def meals(latent, watched):
     return found, surprises
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("player", "keep", "field"),
     [("steward", 3, "pay"), ("steward 2", 2, "pay"), ("fast", 3, "speed")],

@@ -60,7 +60,6 @@ def test_cleaners_learn_recipes_and_earn_more_for_it(env):
     assert (record.events["picked_up"] > 1).all()
 
 
-@pytest.mark.slow
 def test_the_same_key_plays_the_same_and_another_does_not(env):
     first, again, other = (played(env, player(env), seed) for seed in (0, 0, 1))
     assert jax.tree.all(jax.tree.map(np.array_equal, first, again))
@@ -132,7 +131,6 @@ def trace(env, policy, latent, steps, seed=0):
     return jax.lax.scan(step, start, jnp.arange(steps))[1]
 
 
-@pytest.mark.slow
 def test_a_cleaner_acts_the_same_until_a_shot_tells_it_something_else(env):
     """The rules of two games differ; up to the first shot so does nothing that is done."""
     run = jax.jit(lambda latent: trace(env, cleanup.make_cleaner(env), latent, 120))
@@ -159,7 +157,6 @@ def test_nobody_stands_still_for_long_while_there_is_work(env):
     assert windows.max() < 6
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "options"),
     [
@@ -169,6 +166,7 @@ def test_nobody_stands_still_for_long_while_there_is_work(env):
         (oracle.make_oracle, {"num_agents": 2, **SIZES, "trial_length": 71}),
     ],
 )
+@pytest.mark.slow
 def test_other_games_of_the_family_are_played(make, options):
     env = osj_envs.make("cleanup", **{"num_trials": 1, "trial_length": 80} | options)
     rng = np.random.default_rng(0)

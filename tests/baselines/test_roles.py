@@ -57,7 +57,6 @@ def by_cooperation():
     return {share: played(*share) for share in shares}
 
 
-@pytest.mark.slow
 def earns(record):
     """What the first player earns a trial."""
     return record.returns[..., 0].mean()

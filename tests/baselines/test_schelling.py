@@ -268,8 +268,8 @@ def test_help_names_keys_and_players(capsys):
         assert part in text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("game", ["cleanup", "harvest"])
+@pytest.mark.slow
 def test_the_roles_of_either_game_make_a_diagram(game, tmp_path, capsys):
     options = ("env.num_agents=1", "env.num_trials=1", "env.trial_length=4", "num_problems=2")
     assert schelling.main([f"env={game}", *options, f"directory={tmp_path}"]) == 0

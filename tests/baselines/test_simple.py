@@ -62,7 +62,6 @@ def test_stay_stays():
 BEAMS = {"cleanup": "fired", "harvest": "zaps"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("game", osj_envs.list_ids())
 def test_every_registered_player_plays_its_game(game):
     names = registry.list_names(game)
@@ -123,7 +122,6 @@ def test_the_program_prints_a_table_and_ends_with_the_figures_as_json(capsys):
     assert len(shown["return_by_trial"]) == 2
 
 
-@pytest.mark.slow
 def test_options_reach_the_evaluation(capsys):
     random, stay = {"_target_": "baselines.simple.Random"}, {"_target_": "baselines.simple.Stay"}
     options = ["rotate=true", "split=train", "seed=3", "first_problem=7", "batch_size=2"]
@@ -135,6 +133,7 @@ def test_options_reach_the_evaluation(capsys):
     assert shown["num_agents"] == 5
 
 
+@pytest.mark.slow
 def test_bounds_tell_the_position(capsys):
     stay = {"_target_": "baselines.simple.Stay", "action": 7}
     scale = {"env": "cleanup", "low": stay, "high": {"_target_": "baselines.simple.Random"}}

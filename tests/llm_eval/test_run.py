@@ -63,7 +63,6 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(players, "load_client_config", lambda name: dear)
 
 
-@pytest.mark.slow
 def test_a_run_that_spent_its_budget_goes_on_to_the_same_end(tmp_path, capsys, priced):
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     team = "team=llm:scripted"
@@ -107,8 +106,7 @@ def test_players_without_a_model_play_as_in_the_compiled_evaluation(tmp_path, ca
     assert last_line(capsys.readouterr().out)["replies"] == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("game", ["cleanup", "harvest"])
+@pytest.mark.parametrize("game", [pytest.param("cleanup", marks=pytest.mark.slow), "harvest"])
 def test_a_checkpoint_plays_as_in_the_compiled_evaluation(tmp_path, game):
     """Its recurrent state goes from trial to trial, and its seats shift."""
     checkpoint = make_checkpoint(tmp_path, game)
