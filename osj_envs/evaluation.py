@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
-from jaxtyping import Array, UInt32
+from jaxtyping import Array, Bool, UInt32
 
 from osj_envs.progress import Advance, progress_bar
 from osj_envs.records import EpisodeRecord
@@ -18,7 +18,7 @@ from osj_envs.rollout import Seats, group_seats, play
 from osj_envs.seats import Policy, Roster
 from osj_envs.splits import PROBLEM_SEEDS, check_split, problem_key
 from osj_envs.trials import MultiTrial
-from osj_envs.types import Key, Split
+from osj_envs.types import Key, Latent, Split
 
 CPU_BATCH, ACCELERATOR_BATCH = 64, 1024
 """Problems played at once on each device: a CPU core is at its best rate with the first, while an
@@ -42,7 +42,8 @@ def evaluate(
     """Plays every problem once.
 
     Compiles once for an environment object, a kind of roster and a batch size: policies that are
-    pytrees may come back with other arrays. An episode's chance depends on `key` and its problem
+    pytrees may come back with other arrays, and any split is played by the same program, by players
+    that forget or not. An episode's chance depends on `key` and its problem
     seed alone.
 
     Args:
@@ -69,13 +70,15 @@ def evaluate(
     mesh = Mesh(np.asarray(jax.local_devices()), (_AXIS,))
     players, places = group_seats(roster, env.num_agents)
     arrays, frozen = _freeze(players)
-    run = _Run(env, frozen, places, check_split(split), wipe_at_trial, rotate, mesh)
+    run, wipes = _Run(env, frozen, places, rotate, mesh), jnp.bool_(wipe_at_trial)
+    check_split(split)
     at_once = _batch_of_this_machine(mesh) if batch_size is None else batch_size
     records = []
     bar = contextlib.nullcontext(advance) if advance else progress_bar("problems", len(seeds))
     with bar as done:
         for batch, count in _batches(seeds, at_once, mesh.size):
-            record = jax.device_get(_play_batch(run, arrays, key, batch))
+            latents = _sample_latents(env, split, batch)
+            record = jax.device_get(_play_batch(run, arrays, key, wipes, batch, latents))
             records.append(jax.tree.map(lambda x, count=count: x[:count], record))
             done(count)
     whole: Any = jax.tree.map(lambda *parts: np.concatenate(parts), *records)
@@ -106,43 +109,59 @@ def _freeze(players: tuple[Policy, ...]) -> tuple[list[Array], _Frozen]:
 
 @dataclasses.dataclass(frozen=True)
 class _Run:
-    """All that is compiled into an evaluation."""
+    """What an evaluation is compiled for; neither the split nor whether players forget is."""
 
     env: MultiTrial
     frozen: _Frozen
     places: tuple[Seats, ...]
-    split: Split
-    wipes: bool
     rotates: bool
     mesh: Mesh
 
 
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _sample_latents(env: MultiTrial, split: Split, seeds: UInt32[Array, "batch"]) -> Latent:
+    """The latents of the problems; apart, so that all splits are played by one program."""
+    return jax.vmap(lambda seed: env.sample_latent(problem_key(seed), split))(seeds)
+
+
 @functools.partial(jax.jit, static_argnums=0)
 def _play_batch(
-    run: _Run, arrays: list[Array], key: Key, seeds: UInt32[Array, "batch"]
+    run: _Run,
+    arrays: list[Array],
+    key: Key,
+    wipes: Bool[Array, ""],
+    seeds: UInt32[Array, "batch"],
+    latents: Latent,
 ) -> EpisodeRecord:
     """Each device plays its share of the problems, with no word between them."""
 
-    def share(arrays: list[Array], key: Key, seeds: Array) -> EpisodeRecord:
-        return jax.vmap(lambda seed: _play_problem(run, arrays, key, seed))(seeds)
+    def share(
+        arrays: list[Array], key: Key, wipes: Array, seeds: Array, latents: Latent
+    ) -> EpisodeRecord:
+        play_one = functools.partial(_play_problem, run, arrays, key, wipes)
+        return jax.vmap(play_one)(seeds, latents)
 
     everywhere, sharded = PartitionSpec(), PartitionSpec(_AXIS)
-    specs = (everywhere, everywhere, sharded)
+    specs = (everywhere, everywhere, everywhere, sharded, sharded)
     spread = jax.shard_map(share, mesh=run.mesh, in_specs=specs, out_specs=sharded, check_vma=False)
-    return spread(arrays, key, seeds)
+    return spread(arrays, key, wipes, seeds, latents)
 
 
 def _play_problem(
-    run: _Run, arrays: list[Array], key: Key, seed: UInt32[Array, ""]
+    run: _Run,
+    arrays: list[Array],
+    key: Key,
+    wipes: Bool[Array, ""],
+    seed: UInt32[Array, ""],
+    latent: Latent,
 ) -> EpisodeRecord:
     env = run.env
     roster: list[Any] = [None] * env.num_agents
     for policy, places in zip(run.frozen.thaw(arrays), run.places, strict=True):
         for place in places:
             roster[place] = policy
-    latent = env.sample_latent(problem_key(seed), run.split)
     shift = (seed % env.num_agents).astype(jnp.int32) if run.rotates else None
-    return play(env, roster, jax.random.fold_in(key, seed), latent, run.wipes, shift)
+    return play(env, roster, jax.random.fold_in(key, seed), latent, wipes, shift)
 
 
 def _check_seeds(problem_seeds: Sequence[int]) -> UInt32[np.ndarray, "problems"]:

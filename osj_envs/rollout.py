@@ -2,7 +2,7 @@
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int
+from jaxtyping import Array, Bool, Int
 
 from osj_envs import table as tables
 from osj_envs.records import EpisodeRecord
@@ -17,7 +17,7 @@ def play(
     roster: Policy | Roster,
     key: Key,
     latent: Latent,
-    wipe_at_trial: bool = False,
+    wipe_at_trial: bool | Bool[Array, ""] = False,
     shift: Int[Array, ""] | None = None,
 ) -> EpisodeRecord:
     """Plays one episode to its end; pure, to be jitted and vmapped.
@@ -83,7 +83,7 @@ def _step(table: Table, fresh: Memory, running: Running, key: Key) -> Running:
 
 def _wiped(table: Table, fresh: Memory, running: Running) -> Memory:
     """The memory before a step, as new at a trial's start where the table wipes."""
-    if not table.wipes:
+    if table.wipes is False:
         return running.memory
-    begins = running.state.clock.step == 0
+    begins = (running.state.clock.step == 0) & table.wipes
     return jax.tree.map(lambda new, old: jnp.where(begins, new, old), fresh, running.memory)

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import struct
-from jaxtyping import Array, Float32, Int32
+from jaxtyping import Array, Bool, Float32, Int32
 
 from osj_envs import tally as tallies
 from osj_envs.env import Environment
@@ -78,7 +78,7 @@ class Table:
     players: tuple[Policy, ...]
     places: tuple[Seats, ...]
     seat: Int32[Array, "players"] | None
-    wipes: bool
+    wipes: bool | Bool[Array, ""]
 
 
 def one_episode(env: MultiTrial) -> MultiTrial:

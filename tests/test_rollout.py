@@ -478,3 +478,11 @@ def test_a_bad_batch_size_or_split_is_refused():
             evaluate(env, Clockwork(), jax.random.key(0), [1], wrong)
     with pytest.raises(ValueError, match="held_out"):
         evaluate(env, Clockwork(), jax.random.key(0), [1], split="heldout")
+
+
+def test_neither_another_split_nor_forgetting_needs_a_new_compilation():
+    env, traces = MultiTrial(Probe(2), 2, 2), Traces()
+    policy = Learned(jnp.float32(1), traces)
+    for split, wipes in (("held_out", False), ("train", False), ("held_out", True)):
+        evaluate(env, policy, jax.random.key(0), SEEDS, 2, split=split, wipe_at_trial=wipes)
+    assert len(traces) == 1
