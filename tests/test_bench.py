@@ -37,6 +37,8 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     for kind in ("quick", "full"):
         monkeypatch.setattr(rows, kind, lambda game: [(game, lambda: _named(game, taken))])
     monkeypatch.setattr(rows, "ratios", lambda game, figures: {})
+    # other tests may have begun to use JAX, and then it is too late to choose the devices
+    monkeypatch.setattr(bench, "prepare_backend", lambda: None)
     return taken
 
 
