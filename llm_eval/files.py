@@ -121,8 +121,11 @@ class RepeatedLines:
         self._there = path.open("rb")
         self._count = 0
 
-    def append(self, entry: Mapping[str, Any]) -> None:
+    def append(self, entry: Mapping[str, Any]) -> bool:
         """Adds an entry, or finds the same one there.
+
+        Returns:
+            Whether it was not there.
 
         Raises:
             ValueError: another one is there: the run did not repeat itself.
@@ -137,6 +140,7 @@ class RepeatedLines:
                 f"Line {self._count} of {self._path} was recorded otherwise: the run did not "
                 "repeat itself; go on with the version that began it, or begin a new one."
             )
+        return not there
 
     def finish(self) -> None:
         """Makes all entries outlive the machine.

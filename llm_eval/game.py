@@ -15,7 +15,7 @@ from llm_eval.experiment import ExperimentConfig, Game
 from llm_eval.players import Cast, recorded_clients, seat_models
 from llm_eval.prompts.system import Reveal
 from llm_eval.records import RESULT, Progress, RunFolder, StepRecord, installed_versions
-from llm_eval.status import RunStatus
+from llm_eval.status import RunStatus, read_status
 from llm_eval.tallies import Tally
 from osj_envs import records
 from osj_envs.env_config import read_env
@@ -121,7 +121,7 @@ class _Book:
         self._folder = folder
         self._begun = time.monotonic()
         self._steps = 0
-        self._progress: Progress | None = None
+        self._progress = read_status(game.path).progress
         self.show("running")
 
     def add(self, step: Step) -> None:

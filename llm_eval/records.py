@@ -15,7 +15,7 @@ import pathlib
 import platform
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import IO, Any, Self
 
@@ -29,6 +29,9 @@ PROGRESS, RESULT, DONE, LOCK = "progress.json", "result.json", "done", "lock"
 
 LOCK_WAITS = (0.0, 0.05, 0.2, 0.5)
 """Seconds between the attempts to hold a folder: a reader holds it for a moment."""
+
+VALID = b'"invalid": null'
+"""In the line of a step without an invalid reply; within a text the quotes would be escaped."""
 
 VERSIONED = ("jax", "jaxlib", "numpy", "flax", "pydantic", "openai", "anthropic")
 """Packages whose versions are kept with a run, where they are installed."""
@@ -137,7 +140,7 @@ class RunFolder:
     Attributes:
         path: of the folder.
         replies: for `clients.recorded.Recorded`.
-        tallies: by player.
+        tallies: by player, of all that is recorded.
         is_done: the run ended; its result is in `result.json`.
 
     Raises:
@@ -155,6 +158,8 @@ class RunFolder:
             self.tallies: dict[str, Tally] = {}
             self.replies = Replies(path / REPLIES, self.tallies)
             self._steps = RepeatedLines(path / STEPS)
+            for player, kind in _invalid_in(path / STEPS):
+                self._count_invalid(player, kind)
             self.is_done = (path / DONE).exists()
         except BaseException:
             self._lock.close()
@@ -170,9 +175,9 @@ class RunFolder:
         Raises:
             ValueError: an earlier process recorded another one in its place.
         """
-        self._steps.append(dataclasses.asdict(record))
-        if record.invalid is not None:
-            self.tallies.setdefault(record.player, Tally()).invalid[record.invalid] += 1
+        is_new = self._steps.append(dataclasses.asdict(record))
+        if is_new and record.invalid is not None:
+            self._count_invalid(record.player, record.invalid)
 
     def write_progress(self, progress: Progress, stopped: str = "") -> None:
         """Tells other processes where the run is.
@@ -216,6 +221,9 @@ class RunFolder:
     ) -> None:
         self.close()
 
+    def _count_invalid(self, player: str, kind: str) -> None:
+        self.tallies.setdefault(player, Tally()).invalid[kind] += 1
+
 
 def take_lock(path: pathlib.Path) -> IO[bytes]:
     """Holds the folder until the file is closed or the process ends, however it ends.
@@ -253,6 +261,19 @@ def _lock_now(file: IO[bytes], mode: int, wait: float = 0.0) -> bool:
     except OSError:
         return False
     return True
+
+
+def _invalid_in(path: pathlib.Path) -> Iterator[tuple[str, str]]:
+    """Player and kind of each invalid reply in a file of steps."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if VALID not in line:
+                try:
+                    step = json.loads(line)
+                except ValueError as error:
+                    message = f"Line {number} of {path} is damaged; begin a new run."
+                    raise ValueError(message) from error
+                yield step["player"], step["invalid"]
 
 
 def _check_same(path: pathlib.Path, run: Mapping[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """A run folder holds what happened, whatever kills the run and whenever."""
 
 import asyncio
+import collections
 import io
 import json
 import pathlib
@@ -125,6 +126,36 @@ def test_a_step_that_comes_otherwise_is_told(tmp_path: pathlib.Path, straight: p
     path = tmp_path / "run" / records.STEPS
     path.write_bytes(path.read_bytes().replace(b'"reward": 0.', b'"reward": 9.', 1))
     with pytest.raises(ValueError, match=r"Line \d+ of .* was recorded otherwise"):
+        asyncio.run(toy.play(tmp_path / "run"))
+
+
+def test_counts_are_those_of_the_records_however_often_a_run_is_opened(
+    tmp_path: pathlib.Path, straight: pathlib.Path
+):
+    recorded = collections.Counter(
+        entry["invalid"] for entry in files.read_lines(straight / records.STEPS)[0]
+    )
+    del recorded[None]
+    size = (straight / records.STEPS).stat().st_size
+    copy_cut(straight, tmp_path / "run", {records.STEPS: size // 2})
+    half = (tmp_path / "run" / records.STEPS).read_bytes().count(b'"invalid": "')
+    for path, expected in ((straight, recorded.total()), (tmp_path / "run", half)):
+        for _ in range(2):
+            with RunFolder(path, {"game": "toy", "steps": toy.STEPS}, {"osj": "1"}) as folder:
+                assert folder.tallies["wanderer"].invalid.total() == expected
+    asyncio.run(toy.play(tmp_path / "run"))
+    for path in (straight, tmp_path / "run"):
+        assert status.read_status(path).tallies["wanderer"].invalid == recorded
+
+
+def test_a_damaged_step_is_told_when_the_run_is_opened(
+    tmp_path: pathlib.Path, straight: pathlib.Path
+):
+    copy_cut(straight, tmp_path / "run", {})
+    path = tmp_path / "run" / records.STEPS
+    lines = path.read_bytes().split(b"\n")
+    path.write_bytes(b"\n".join([lines[0], b"\0\0", *lines[2:]]))
+    with pytest.raises(ValueError, match=r"Line 2 of .*steps.* is damaged"):
         asyncio.run(toy.play(tmp_path / "run"))
 
 

@@ -21,6 +21,7 @@ from algorithms.learner import make_learner
 from algorithms.policy import load_policy
 from baselines import registry
 from llm_eval import players, run
+from llm_eval.clients import scripted
 from llm_eval.clients.config import load_client_config
 from llm_eval.records import DONE, PROGRESS, REPLIES, RESULT, STEPS
 from osj_envs import records
@@ -86,6 +87,29 @@ def test_a_run_that_spent_its_budget_goes_on_to_the_same_end(tmp_path, capsys, p
     assert run.main(arguments(stopped, team)) == 0
     assert last_line(capsys.readouterr().out) == printed
     assert [(path / REPLIES).read_bytes() for path in runs_in(stopped)] == replies
+
+
+def test_a_finished_run_shows_the_counts_of_its_records_on_every_repeat(
+    tmp_path, capsys, monkeypatch
+):
+    def clumsy(request):
+        return "No." if int(request.prompt_hash, 16) % 3 == 0 else scripted.wander(request)
+
+    def table_in(text: str) -> list[list[str]]:
+        return [line.split() for line in text.splitlines() if " done " in line]
+
+    monkeypatch.setitem(scripted.SCRIPTS, "wander", clumsy)
+    shown = []
+    for _ in range(3):
+        assert run.main(arguments(tmp_path, "team=llm:scripted")) == 0
+        shown.append(table_in(capsys.readouterr().err)[-2:])
+        assert run.main(["--status", str(tmp_path)]) == 0
+        assert table_in(capsys.readouterr().out) == shown[0] == shown[-1]
+    for cells, path in zip(shown[0], runs_in(tmp_path), strict=True):
+        steps = [json.loads(line) for line in (path / STEPS).read_text().splitlines()]
+        invalid = sum(step["invalid"] is not None for step in steps)
+        assert invalid > 0
+        assert cells[1:8] == ["done", "2/2", "4/4", "0", "0", str(len(steps)), str(invalid)]
 
 
 def test_players_without_a_model_play_as_in_the_compiled_evaluation(tmp_path, capsys):
