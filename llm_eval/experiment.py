@@ -30,6 +30,8 @@ class ExperimentConfig:
             told that they cooperate and the others that they defect. None for no roles.
         rotate: the seating shifts by one from each problem seed to the next.
         reveal: what the models are told of the hidden rules: none, regrowth (OpenHarvest) or all.
+        stop_after_trials: games stop after so many trials, of which nobody is told: up to there
+            all is as in a whole game. None for whole games.
         problem_seeds: held-out problems.
         seed: of all chance but the problems'.
         games_at_once: games in progress at a time.
@@ -46,6 +48,7 @@ class ExperimentConfig:
     cooperators: list[int] | None = None
     rotate: bool = False
     reveal: str = "none"
+    stop_after_trials: int | None = None
     problem_seeds: list[int] = dataclasses.field(default_factory=lambda: [0, 1, 2])
     seed: int = 0
     games_at_once: int = 4
@@ -56,6 +59,10 @@ class ExperimentConfig:
     def __post_init__(self) -> None:
         if self.games_at_once < 1:
             raise ValueError(f"games_at_once is {self.games_at_once}; it must be at least 1.")
+        if self.stop_after_trials is not None and self.stop_after_trials < 1:
+            raise ValueError(
+                f"stop_after_trials is {self.stop_after_trials}; it must be at least 1."
+            )
         if not self.problem_seeds or len(set(self.problem_seeds)) < len(self.problem_seeds):
             raise ValueError("problem_seeds must be a list of different problem seeds.")
         if min(self.problem_seeds) < 0 or max(self.problem_seeds) >= PROBLEM_SEEDS:
@@ -106,16 +113,30 @@ class Game:
 
 
 def make_played(config: ExperimentConfig) -> MultiTrial:
-    """The environment of an experiment.
+    """The environment of an experiment, with all its trials, as players are told of it.
 
     Raises:
-        ValueError: an option of it, or what is to be revealed, is not allowed.
+        ValueError: an option of it, what is to be revealed, or where to stop is not allowed.
     """
     env = make_env(read_env(config.env), is_training=False)
+    if config.stop_after_trials is not None and config.stop_after_trials > env.num_trials:
+        raise ValueError(
+            f"stop_after_trials is {config.stop_after_trials}; it must be from 1 to "
+            f"{env.num_trials}, the trials of a game."
+        )
     known = REVEALS.get(env.name, ("none",))
     if config.reveal not in known:
         raise ValueError(f"reveal is {config.reveal!r}; {nearest(config.reveal, known)}")
     return env
+
+
+def up_to_the_stop(config: ExperimentConfig, env: MultiTrial) -> MultiTrial:
+    """What is played of the environment: its trials up to where the experiment stops.
+
+    No observation depends on how many trials there are.
+    """
+    trials = config.stop_after_trials or env.num_trials
+    return MultiTrial(env.game, trials, env.trial_length, env.auto_reset, env.split)
 
 
 def list_teams(config: ExperimentConfig, env: MultiTrial) -> list[Team]:

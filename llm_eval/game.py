@@ -11,7 +11,7 @@ import numpy as np
 
 from llm_eval.clients.connect import Endpoints
 from llm_eval.clients.errors import ClientError
-from llm_eval.experiment import ExperimentConfig, Game
+from llm_eval.experiment import ExperimentConfig, Game, up_to_the_stop
 from llm_eval.players import Cast, recorded_clients, seat_models
 from llm_eval.prompts.system import Reveal
 from llm_eval.records import RESULT, Progress, RunFolder, StepRecord, installed_versions
@@ -46,11 +46,12 @@ class Stage:
 
     Args:
         config: of the experiment.
-        env: what is played.
+        env: as the players are told of it.
         cast: the players.
         endpoints: to be held open around all games.
 
     Attributes:
+        played: the environment up to where the experiment stops.
         status: of every game begun, by its folder, for a live table.
     """
 
@@ -59,6 +60,7 @@ class Stage:
     ) -> None:
         self.config = config
         self.env = env
+        self.played = up_to_the_stop(config, env)
         self.cast = cast
         self.status: dict[str, RunStatus] = {}
         self.endpoints = endpoints
@@ -90,12 +92,12 @@ class Stage:
         hosts = seat_models(game, self.cast, self.env, reveal, clients, book.pending.append)
         match = self._match(game, hosts).with_hosts(hosts)
         key = jax.random.fold_in(jax.random.key(self.config.seed), game.problem_seed)
-        latent = self.env.problem(game.problem_seed)
+        latent = self.played.problem(game.problem_seed)
         played = await match.play(key, latent, game.shift, book.add)
         seed: Any = np.asarray(game.problem_seed, np.uint32)
         record = dataclasses.replace(played, problem_seed=seed)
         records.save(game.path / EPISODE, record)
-        folder.finish(_result(self.env, record, folder.tallies))
+        folder.finish(_result(self, record, folder.tallies))
 
     def _match(self, game: Game, hosts: Mapping[int, Any]) -> Match:
         """The programs of all teams that seat the same traceable players in the same places."""
@@ -107,7 +109,7 @@ class Stage:
                 hosts[place] if player is None else self.cast.traceable[player]
                 for place, player in enumerate(seated)
             ]
-            self._matches[tuple(seated)] = Match(self.env, roster)
+            self._matches[tuple(seated)] = Match(self.played, roster)
         return self._matches[tuple(seated)]
 
 
@@ -150,7 +152,7 @@ class _Book:
 
     def stop(self, why: str) -> None:
         """Writes why the run stops before its end."""
-        env = self._stage.env
+        env = self._stage.played
         nowhere = Progress(0, env.num_trials, 0, env.trial_length, [0.0] * env.num_agents)
         self._folder.write_progress(self._progress or nowhere, stopped=why)
         self.show("stopped", why)
@@ -165,7 +167,7 @@ class _Book:
         return (place + self._game.shift) % self._stage.env.num_agents
 
     def _where(self, step: Step) -> Progress:
-        env = self._stage.env
+        env = self._stage.played
         left = (env.num_trials - step.trial) * env.trial_length - step.step - 1
         seconds = (time.monotonic() - self._begun) / self._steps
         by_seat = np.roll(step.returns[step.trial], self._game.shift)
@@ -191,6 +193,7 @@ def describe(config: ExperimentConfig, game: Game, cast: Cast) -> dict[str, Any]
             if place.player in cast.models
         },
         "reveal": config.reveal,
+        "stop_after_trials": config.stop_after_trials,
         "problem_seed": game.problem_seed,
         "shift": game.shift,
         "seed": config.seed,
@@ -202,9 +205,10 @@ def one_problem(record: EpisodeRecord) -> EpisodeRecord:
     return jax.tree.map(lambda leaf: np.asarray(leaf)[None], record)
 
 
-def _result(env: MultiTrial, record: EpisodeRecord, tallies: Mapping[str, Tally]) -> dict[str, Any]:
+def _result(stage: Stage, record: EpisodeRecord, tallies: Mapping[str, Tally]) -> dict[str, Any]:
     return {
-        "metrics": as_json(summarise(env.game, one_problem(record))),
+        "metrics": as_json(summarise(stage.played.game, one_problem(record))),
+        "stopped_after_trials": stage.config.stop_after_trials,
         "players": {name: _counts(tallies[name]) for name in sorted(tallies)},
     }
 

@@ -92,8 +92,11 @@ def run(config: ExperimentConfig) -> int:
         return STOPPED
     played = {team: [each for game, each in _played(ended) if game.team == team] for team in teams}
     tables, values = summarise(env.game, played, config.seed)
-    facts = {"env": env.name, "experiment": config.title, "reveal": config.reveal}
+    facts: dict[str, Any] = {"env": env.name, "experiment": config.title, "reveal": config.reveal}
     print(tables)
+    if (stop := config.stop_after_trials) is not None:
+        print(f"Stopped after trial {stop} of {env.num_trials}.")
+        facts["stopped_after_trials"] = stop
     print(json.dumps({**facts, "problem_seeds": config.problem_seeds, **values}))
     return 0
 

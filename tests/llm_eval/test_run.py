@@ -175,6 +175,38 @@ def test_every_number_of_cooperators_makes_a_schelling_diagram(tmp_path, capsys)
     assert [one["shift"] for one in about[2:4]] == [0, 1]
 
 
+MIXED = "[llm:scripted,scripted:random]"
+
+
+@pytest.mark.parametrize(
+    ("game", "team"),
+    [("harvest", "llm:scripted"), pytest.param("cleanup", MIXED, marks=pytest.mark.slow)],
+)
+def test_up_to_where_it_stops_a_game_is_the_whole_one(tmp_path, capsys, game, team):
+    options = (f"team={team}", f"env={game}", "problem_seeds=[1]")
+    assert run.main(arguments(tmp_path / "whole", *options)) == 0
+    assert "stopped_after_trials" not in last_line(capsys.readouterr().out)
+    stop = "stop_after_trials=1"
+    assert run.main(arguments(tmp_path / "stopped", *options, stop)) == 0
+    text = capsys.readouterr().out
+    printed = last_line(text)
+    assert "Stopped after trial 1 of 2." in text
+    assert (printed["stopped_after_trials"], printed["num_trials"]) == (1, 1)
+    (whole,), (stopped,) = runs_in(tmp_path / "whole"), runs_in(tmp_path / "stopped")
+    steps, all_steps = (stopped / STEPS).read_bytes(), (whole / STEPS).read_bytes()
+    assert all_steps.startswith(steps)
+    trials = {json.loads(line)["trial"] for line in steps.splitlines()}
+    assert trials == {0}
+    assert b'"trial": 1' in all_steps.removeprefix(steps).splitlines()[0]
+    assert b"Trial 1 of 2. " in steps
+    returns = [records.load(path / "episode.npz").returns for path in (whole, stopped)]
+    np.testing.assert_array_equal(returns[0][:1], returns[1])
+    about = json.loads((stopped / "run.json").read_bytes())["config"]
+    assert (about["env"]["num_trials"], about["stop_after_trials"]) == (2, 1)
+    assert json.loads((stopped / RESULT).read_bytes())["stopped_after_trials"] == 1
+    assert json.loads((whole / RESULT).read_bytes())["stopped_after_trials"] is None
+
+
 def test_another_configuration_does_not_overwrite_a_run(tmp_path, capsys):
     team = "team=scripted:random"
     assert run.main(arguments(tmp_path, team)) == 0
@@ -196,6 +228,8 @@ def test_another_configuration_does_not_overwrite_a_run(tmp_path, capsys):
         (("team=scripted:random", "cooperators=[1]"), "can be told a role"),
         (("team=llm:scripted", "cooperators=[3]"), "from 0 to 2"),
         (("team=llm:scripted", "reveal=regrowth"), "reveal is 'regrowth'"),
+        (("team=llm:scripted", "stop_after_trials=3"), "from 1 to 2, the trials"),
+        (("team=llm:scripted", "stop_after_trials=0"), "must be at least 1"),
         (("team=llm:scripted", "problem_seeds=[1,1]"), "different problem seeds"),
         (("experiment=dem",), "did you mean 'demo'"),
         (("--status", "nowhere"), "takes a folder of runs"),
