@@ -55,7 +55,7 @@ def report(options: argparse.Namespace) -> int:
     """Draws all that is asked for, and prints it; the exit status."""
     items = choose(options.only)
     found = read_runs(options.runs)
-    teams = gather(found.runs)
+    teams = gather(found)
     _check_against(teams, options.against)
     asked = {"seed": options.seed, "spread": options.spread, "against": options.against}
     about = folders.describe(teams, asked)

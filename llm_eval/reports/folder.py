@@ -24,8 +24,9 @@ def describe(teams: Teams, options: Mapping[str, Any]) -> dict[str, Any]:
         teams: all that played.
         options: of the report.
     """
-    everyone = (*teams.plain, *teams.with_roles)
-    return {**options, "teams": {_name(team): _runs(team) for team in everyone}}
+    played = {_name(team): _runs(team) for team in (*teams.plain, *teams.with_roles)}
+    roles = {f"{each.game}: {each.label}": [str(each.path)] for each in teams.scripted_roles}
+    return {**options, "teams": played | roles}
 
 
 def default_path(about: Mapping[str, Any]) -> pathlib.Path:

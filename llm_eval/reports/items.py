@@ -37,6 +37,27 @@ class Request:
     spread: Spread = "interval"
     against: str | None = None
 
+    def games(self, item: str) -> tuple[str, ...]:
+        """The games in which there are teams that were told no role.
+
+        Raises:
+            Unfilled: there is none.
+        """
+        if games := tuple(game for game in GAMES if self.teams.of_game(game)):
+            return games
+        raise Unfilled(
+            f"{item} takes runs in which nobody is told a role, such as those of "
+            "python llm_eval/run.py experiment=homogeneous."
+        )
+
+    def without(self, games: Sequence[str]) -> tuple[str, ...]:
+        """A sentence for each game that has no panel."""
+        return tuple(
+            f"There is no run of {title} to draw."
+            for game, title in GAMES.items()
+            if game not in games
+        )
+
     def of_game(self, game: str, item: str) -> Sequence[Team]:
         """The teams of a game in which nobody is told a role.
 

@@ -48,6 +48,10 @@ class Measured:
         return self.low, self.high
 
 
+NOTHING = Measured(*(np.float64(math.nan),) * 4, seeds=np.int64(0))  # type: ignore[arg-type]
+"""A figure that no problem defines."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Quantity:
     """A figure that a table or a picture shows of each team.
@@ -112,9 +116,9 @@ def change(of: Of, later: slice, earlier: slice) -> Of:
     return difference
 
 
-def shared_seeds(one: Team, other: Team) -> tuple[int, ...]:
-    """The problem seeds that both played."""
-    return tuple(sorted({*one.problem_seeds} & {*other.problem_seeds}))
+def shared_seeds(*teams: Team) -> tuple[int, ...]:
+    """The problem seeds that all of the teams played."""
+    return tuple(sorted(set.intersection(*(set(team.problem_seeds) for team in teams))))
 
 
 def difference(one: Team, other: Team, of: Of, of_other: Of | None = None) -> Ratio:

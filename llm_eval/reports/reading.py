@@ -5,8 +5,8 @@ import functools
 import json
 import pathlib
 import zipfile
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from llm_eval.experiment import Place
 from llm_eval.files import read_lines
 from llm_eval.game import EPISODE, one_problem
 from llm_eval.records import RUN, STEPS
-from llm_eval.status import find_runs, read_status
+from llm_eval.status import read_status
 from osj_envs import records
 from osj_envs.records import EpisodeRecord
 
@@ -29,8 +29,18 @@ BEHAVIOUR = (
 )
 """Of a client's configuration, what replies depend on; the rest says how they are asked for."""
 
+NO_COOPERATORS, ROLES_CONFIG = "cooperators-0.npz", "config.json"
+"""Files in a folder of baselines/schelling.py."""
+
 EXPLORE = "explore"
 """The mode that a model states while it tries things out."""
+
+
+Read = TypeVar("Read")
+
+
+class Unfinished(ValueError):
+    """A run did not come to its end; the message says where it is."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,15 +84,34 @@ class Run:
 
 
 @dataclasses.dataclass(frozen=True)
+class RolesPlayed:
+    """Games of scripted or learned roles, as baselines/schelling.py leaves them.
+
+    Attributes:
+        path: of their folder.
+        game: the environment's id.
+        label: who cooperated, and who did not.
+        records: for 0 .. N cooperators, of the same problems.
+    """
+
+    path: pathlib.Path
+    game: str
+    label: str
+    records: tuple[EpisodeRecord, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Found:
     """What lies below some folders.
 
     Attributes:
         runs: those that came to their end.
+        roles: games of scripted or learned roles with every number of cooperators.
         left_out: all others, and why each is.
     """
 
     runs: tuple[Run, ...]
+    roles: tuple[RolesPlayed, ...]
     left_out: Mapping[pathlib.Path, str]
 
 
@@ -90,25 +119,59 @@ def read_runs(folders: Sequence[pathlib.Path]) -> Found:
     """Reads all runs at and below some folders, each once.
 
     Raises:
-        ValueError: a folder is not there, or no run below them came to its end.
+        ValueError: a folder is not there, or nothing below them came to its end.
     """
     for folder in folders:
         if not folder.is_dir():
             raise ValueError(f"There is no folder {folder}; name folders of finished runs.")
-    paths = dict.fromkeys(path.resolve() for folder in folders for path in find_runs(folder))
-    runs, left_out = [], {}
-    for path in paths:
-        state = read_status(path).state
-        try:
-            if state == "done":
-                runs.append(read_run(path))
-            else:
-                left_out[path] = f"it is not finished ({state})"
-        except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-            left_out[path] = f"it cannot be read ({type(error).__name__}: {error})"
-    if not runs:
+    left_out: dict[pathlib.Path, str] = {}
+    runs = _read_each(_paths(folders, RUN), _read_finished, left_out)
+    roles = _read_each(_paths(folders, NO_COOPERATORS), _read_roles, left_out)
+    if not runs and not roles:
         raise ValueError(_nothing_found(folders, left_out))
-    return Found(tuple(runs), left_out)
+    return Found(tuple(runs), tuple(roles), left_out)
+
+
+def _paths(folders: Sequence[pathlib.Path], file: str) -> list[pathlib.Path]:
+    """The folders at and below some that hold a file, in order and each once."""
+    found = (path.parent for folder in folders for path in sorted(folder.rglob(file)))
+    return list(dict.fromkeys(path.resolve() for path in found))
+
+
+def _read_each(
+    paths: Sequence[pathlib.Path],
+    read: Callable[[pathlib.Path], Read],
+    left_out: dict[pathlib.Path, str],
+) -> list[Read]:
+    """What can be read; why the others cannot is added to `left_out`."""
+    contents = []
+    for path in paths:
+        try:
+            contents.append(read(path))
+        except Unfinished as error:
+            left_out[path] = str(error)
+        except (OSError, LookupError, ValueError, TypeError, zipfile.BadZipFile) as error:
+            left_out[path] = f"it cannot be read ({type(error).__name__}: {error})"
+    return contents
+
+
+def _read_finished(path: pathlib.Path) -> Run:
+    state = read_status(path).state
+    if state != "done":
+        raise Unfinished(f"it is not finished ({state})")
+    return read_run(path)
+
+
+def _read_roles(path: pathlib.Path) -> RolesPlayed:
+    config = json.loads((path / ROLES_CONFIG).read_bytes())
+    paths = [path / NO_COOPERATORS]
+    players = records.load(paths[0]).returns.shape[-1]
+    paths = [path / NO_COOPERATORS.replace("0", str(k)) for k in range(players + 1)]
+    if missing := [each.name for each in paths if not each.exists()]:
+        raise Unfinished(f"it is not finished ({', '.join(missing)} missing)")
+    label = f"{config['cooperator']}, {config['defector']}"
+    played = tuple(records.load(each) for each in paths)
+    return RolesPlayed(path, config["env"]["name"], label, played)
 
 
 def read_run(path: pathlib.Path) -> Run:

@@ -6,7 +6,7 @@ import functools
 import json
 import pathlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -15,7 +15,7 @@ import numpy as np
 import osj_envs
 from llm_eval.experiment import Place
 from llm_eval.players import MODEL
-from llm_eval.reports.reading import Run
+from llm_eval.reports.reading import Found, RolesPlayed, Run
 from osj_envs import metrics
 from osj_envs.env import Environment
 from osj_envs.records import EpisodeRecord
@@ -87,6 +87,12 @@ class Team:
         game = _game(self.game, json.dumps(self.runs[0].options, sort_keys=True))
         return {each.name: each.ratio for each in metrics.summarise(game, self.record).figures}
 
+    @property
+    def character(self) -> str:
+        """All that makes the team but its roles, as text that can be compared."""
+        facts = {**_facts(self.runs[0]), "players": self.players}
+        return json.dumps([self.game, facts], sort_keys=True)
+
     def plays_like(self, other: "Team") -> bool:
         """Whether the same problem seeds are the same problems to both."""
         mine, theirs = self.runs[0], other.runs[0]
@@ -104,28 +110,25 @@ class Teams:
     Attributes:
         plain: nobody is told a role; by game, and by mean return from the highest down.
         with_roles: some are told to cooperate and the others to defect.
+        scripted_roles: games of roles that are no language models.
         repeated: runs of a team and a problem that another run was taken for.
     """
 
     plain: tuple[Team, ...]
     with_roles: tuple[Team, ...]
+    scripted_roles: tuple[RolesPlayed, ...]
     repeated: tuple[pathlib.Path, ...]
-
-    @property
-    def games(self) -> tuple[str, ...]:
-        """The games that anyone played."""
-        return tuple(dict.fromkeys(team.game for team in (*self.plain, *self.with_roles)))
 
     def of_game(self, game: str) -> tuple[Team, ...]:
         """The teams of a game in which nobody is told a role."""
         return tuple(team for team in self.plain if team.game == game)
 
 
-def gather(runs: Iterable[Run]) -> Teams:
+def gather(found: Found) -> Teams:
     """Teams of runs; of two runs of one team and problem the first is taken."""
     groups: dict[tuple[str, str], dict[int, Run]] = {}
     repeated = []
-    for run in runs:
+    for run in found.runs:
         group = groups.setdefault((run.game, json.dumps(_facts(run), sort_keys=True)), {})
         if run.problem_seed in group:
             repeated.append(run.path)
@@ -137,6 +140,7 @@ def gather(runs: Iterable[Run]) -> Teams:
     return Teams(
         plain=tuple(team for team in teams if team.cooperators is None),
         with_roles=tuple(team for team in teams if team.cooperators is not None),
+        scripted_roles=found.roles,
         repeated=tuple(repeated),
     )
 

@@ -18,7 +18,7 @@ MODEL, OTHER = "llm:gpt-6-luna", "llm:gpt-6-sol"
 
 
 def request(folder: pathlib.Path, **options: Any) -> Request:
-    return Request(gather(read_runs([folder]).runs), **options)
+    return Request(gather(read_runs([folder])), **options)
 
 
 def rows_of(sheet: Sheet) -> list[dict[str, str]]:
@@ -166,5 +166,5 @@ def test_a_table_is_the_same_in_markdown(eaters):
 
 
 def test_a_table_without_runs_of_its_game_says_which_it_takes(eaters):
-    with pytest.raises(Unfilled, match="Table 3 takes runs of OpenCleanup .* env=cleanup"):
+    with pytest.raises(Unfilled, match=r"Table 3 takes runs of OpenCleanup .* env=cleanup"):
         table3.make(request(eaters))

@@ -1,0 +1,318 @@
+"""How the figures are drawn: styles of teams, curves, pairs of values, clouds, legends."""
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from llm_eval.reports.items import Request
+from llm_eval.reports.measures import Measured, Spread
+from llm_eval.reports.teams import Team, player_label
+from osj_envs.statistics import LEVEL
+
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#9A8B00",
+    "#000000",
+)
+"""The colour blind can tell them apart (Okabe and Ito 2008); the yellow is darkened for paper."""
+
+MARKERS = "osD^vPX*<>hp"
+"""Beside colours, so that teams differ in print and beyond the number of colours."""
+
+GREY = "#6E6E6E"
+"""Of scripted players beside language models."""
+
+MODEL_LINE: Any = "-"
+SCRIPTED_LINE: Any = "--"
+MIXED_LINE: Any = ":"
+TOLD_LINE: Any = "-."
+
+MOST_SHADES = 5
+"""More curves have their spread as bars alone, since shades would hide each other."""
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+PANEL, WIDE_PANEL = (4.3, 3.3), (6.4, 4.0)
+"""Width and height in inches of a panel among others, and of one by itself."""
+
+LEGEND_COLUMN, LEGEND_ROW = 2.5, 0.21
+"""Width and height of a legend's entry in inches."""
+
+SHIFT, WIDEST = 0.05, 0.5
+"""Between the curves of teams that would hide each other, and between the outermost, in trials."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a team or a player is drawn, in all figures of a report."""
+
+    colour: str
+    marker: str
+    line: str
+
+    def of_line(self) -> dict[str, Any]:
+        """Options of a curve."""
+        return {
+            "color": self.colour,
+            "marker": self.marker,
+            "linestyle": self.line,
+            "markersize": 5,
+            "linewidth": 1.6,
+        }
+
+
+def styles(request: Request) -> Mapping[str, Style]:
+    """A style for the label of every team and player, the same in all figures of a report.
+
+    A player that is told hidden rules has the colour of the one that is not. Scripted players are
+    grey beside language models, as the scale that those are read on.
+    """
+    lines, kin = _lines_and_kin(request)
+    has_models = any(line in (MODEL_LINE, TOLD_LINE) for line in lines.values())
+    grey = {name for name, line in lines.items() if has_models and line == SCRIPTED_LINE}
+    # Mixed teams come last, so that those that play alone have the colours that differ most.
+    names = sorted(lines, key=lambda name: (name in grey, lines[name] == MIXED_LINE, name))
+    coloured = dict.fromkeys(kin[name] for name in names if name not in grey)
+    colours = dict(zip(coloured, itertools.cycle(COLOURS), strict=False))
+    return {
+        name: Style(GREY if name in grey else colours[kin[name]], marker, lines[name])
+        for name, marker in zip(names, itertools.cycle(MARKERS), strict=False)
+    }
+
+
+def _lines_and_kin(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
+    """For every label its line, and the name with which it shares its colour."""
+    lines: dict[str, Any] = {}
+    kin: dict[str, str] = {}
+    for player in {player for team in request.teams.plain for player in team.players}:
+        label = player_label(player)
+        lines[label] = MODEL_LINE if player.startswith("llm:") else SCRIPTED_LINE
+        kin[label] = label
+    for team in request.teams.plain:
+        alone = player_label(team.players[0])
+        line = TOLD_LINE if team.runs[0].reveal != "none" else lines[alone]
+        lines[team.label] = MIXED_LINE if team.is_mixed else line
+        kin[team.label] = team.label if team.is_mixed else alone
+    return lines, kin
+
+
+def new_figure(rows: int, columns: int) -> tuple[Figure, np.ndarray]:
+    """A figure and its panels, (rows, columns), with letters where there are several."""
+    width, height = PANEL if rows * columns > 1 else WIDE_PANEL
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(rows, columns, squeeze=False)
+    for place, axes in enumerate(panels.flat):
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+        if panels.size > 1:
+            axes.set_label(f"({LETTERS[place]}) ")
+    return figure, panels
+
+
+def title(axes: Axes, text: str) -> None:
+    """Says what a panel shows, after its letter."""
+    axes.set_title(f"{axes.get_label()}{text}", loc="left", fontsize="medium")
+
+
+def finish(
+    figure: Figure, request: Request, shown: Iterable[Team], labels: Iterable[str] = ()
+) -> None:
+    """Writes the legend with the problem seeds of each team, and what the spread is.
+
+    Args:
+        figure: whose panels are drawn.
+        request: of the report.
+        shown: teams in the legend.
+        labels: players in the legend.
+    """
+    known = styles(request)
+    counts: dict[str, list[int]] = {}
+    for team in shown:
+        counts.setdefault(team.label, []).append(len(team.runs))
+    texts = {label: f"{label} ({_counted(each)})" for label, each in counts.items()}
+    texts |= {label: label for label in labels if label not in texts}
+    names = [label for label in known if label in texts]
+    handles = [Line2D([], [], **known[label].of_line(), label=texts[label]) for label in names]
+    width, height = figure.get_size_inches()
+    columns = max(1, min(len(handles), int(width // LEGEND_COLUMN)))
+    rows = -(-len(handles) // columns)
+    figure.set_size_inches(width, height + LEGEND_ROW * (rows + 2))
+    figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        fontsize="small",
+        title=f"{spread_text(request.spread)}; in brackets: problem seeds",
+        title_fontsize="small",
+    )
+
+
+def caption(figure: Figure, text: str) -> None:
+    """Says beneath the panels what a legend would say."""
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + 2 * LEGEND_ROW)
+    figure.supxlabel(text, fontsize="small")
+
+
+def with_seeds(team: Team) -> str:
+    """A team's label with its problem seeds."""
+    return f"{team.label} ({len(team.runs)})"
+
+
+def curves(axes: Axes, drawn: Sequence[tuple[str, Measured]], request: Request) -> None:
+    """Draws a figure by trial for each label, side by side so that none hides another."""
+    known = styles(request)
+    apart = min(SHIFT, WIDEST / max(1, len(drawn)))
+    for place, (label, measured) in enumerate(drawn):
+        style = known[label]
+        trials = np.arange(1, len(measured.value) + 1) + (place - (len(drawn) - 1) / 2) * apart
+        low, high = measured.ends(request.spread)
+        if len(drawn) <= MOST_SHADES:
+            axes.fill_between(trials, low, high, color=style.colour, alpha=0.15, linewidth=0)
+        axes.vlines(trials, low, high, color=style.colour, alpha=0.6, linewidth=1)
+        axes.plot(trials, measured.value, **style.of_line())
+    axes.set_xlabel("trial")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def row_values(
+    axes: Axes,
+    rows: Sequence[tuple[str, Measured, np.ndarray]],
+    request: Request,
+) -> None:
+    """Draws a figure for each label in a row of its own, the single problems as dots.
+
+    Args:
+        axes: of the panel.
+        rows: label, figure, and its value for each problem.
+        request: of the report.
+    """
+    known = styles(request)
+    for place, (label, measured, problems) in enumerate(rows):
+        _bar(axes, place, measured, known[label], request.spread)
+        axes.plot(problems, np.full(len(problems), place + 0.22), ".", color="0.45", markersize=4)
+    _label_rows(axes, [row[0] for row in rows])
+
+
+def row_pairs(
+    axes: Axes,
+    rows: Sequence[tuple[str, Measured, Measured]],
+    request: Request,
+) -> None:
+    """Draws two values for each label in a row of its own: hollow, then full.
+
+    Args:
+        axes: of the panel.
+        rows: label, the value that is drawn hollow, and the one drawn full.
+        request: of the report.
+    """
+    known = styles(request)
+    for place, (label, before, after) in enumerate(rows):
+        style = known[label]
+        _bar(axes, place - 0.14, before, style, request.spread, is_hollow=True)
+        _bar(axes, place + 0.14, after, style, request.spread)
+    _label_rows(axes, [row[0] for row in rows])
+
+
+def cloud(axes: Axes, points: Sequence[tuple[str, Measured, Measured]], request: Request) -> None:
+    """Draws one figure over another, a point for each label, with both spreads.
+
+    Args:
+        axes: of the panel.
+        points: label, the figure along x, and the one along y.
+        request: of the report.
+    """
+    known = styles(request)
+    for label, x, y in points:
+        style = known[label]
+        sides = [_sides(each, request.spread) for each in (x, y)]
+        axes.errorbar(
+            [float(x.value)],
+            [float(y.value)],
+            xerr=sides[0],
+            yerr=sides[1],
+            color=style.colour,
+            marker=style.marker,
+            markersize=8,
+            elinewidth=1,
+            alpha=0.85,
+        )
+    axes.margins(0.08)
+
+
+def from_zero(axes: Axes) -> None:
+    """Lets the y axis begin at 0, where nothing is below."""
+    if axes.get_ylim()[0] > 0 or axes.dataLim.y0 >= 0:
+        axes.set_ylim(bottom=0)
+
+
+def in_percent(axes: Axes, which: str = "y") -> None:
+    """Writes shares in per cent."""
+    axis = axes.yaxis if which == "y" else axes.xaxis
+    axis.set_major_formatter(PercentFormatter(xmax=1))
+
+
+def _bar(
+    axes: Axes,
+    y: float,
+    measured: Measured,
+    style: Style,
+    spread: Spread,
+    is_hollow: bool = False,
+) -> None:
+    axes.errorbar(
+        [float(measured.value)],
+        [y],
+        xerr=_sides(measured, spread),
+        color=style.colour,
+        marker=style.marker,
+        markersize=6,
+        markerfacecolor="white" if is_hollow else style.colour,
+        elinewidth=1.6,
+        capsize=2,
+    )
+
+
+def _sides(measured: Measured, spread: Spread) -> np.ndarray:
+    """Lengths of the bar below and above the value; 0 where there is none."""
+    low, high = measured.ends(spread)
+    sides = np.array([[measured.value - low], [high - measured.value]], np.float64)
+    return np.where(np.isnan(sides), 0.0, np.maximum(sides, 0.0))
+
+
+def _label_rows(axes: Axes, labels: Sequence[str]) -> None:
+    axes.set_yticks(range(len(labels)), labels, fontsize="small")
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+
+
+def _counted(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def spread_text(spread: Spread) -> str:
+    """What is drawn around values."""
+    if spread == "sd":
+        return "one standard deviation over problem seeds"
+    return f"{LEVEL:.0%} bootstrap intervals over problem seeds"
+
+
+def is_defined(measured: Measured) -> bool:
+    """Whether a single figure has a value."""
+    return not math.isnan(float(measured.value))
