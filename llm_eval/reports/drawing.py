@@ -34,12 +34,10 @@ MARKERS = "osD^vPX*<>hp"
 """Beside colours, so that teams differ in print and beyond the number of colours."""
 
 GREY = "#6E6E6E"
-"""Of scripted players beside language models."""
+"""Of scripted players beside others."""
 
-MODEL_LINE: Any = "-"
-SCRIPTED_LINE: Any = "--"
-MIXED_LINE: Any = ":"
-TOLD_LINE: Any = "-."
+LINE, SCRIPTED_LINE, MIXED_LINE, TOLD_LINE = "-", "--", ":", "-."
+"""Of curves: of players, scripted ones, mixed teams, and those that are told hidden rules."""
 
 MOST_SHADES = 5
 """More curves have their spread as bars alone, since shades would hide each other."""
@@ -79,11 +77,12 @@ def styles(request: Request) -> Mapping[str, Style]:
     """A style for the label of every team and player, the same in all figures of a report.
 
     A player that is told hidden rules has the colour of the one that is not. Scripted players are
-    grey beside language models, as the scale that those are read on.
+    grey beside others, as the scale that those are read on.
     """
     lines, kin = _lines_and_kin(request)
-    has_models = any(line in (MODEL_LINE, TOLD_LINE) for line in lines.values())
-    grey = {name for name, line in lines.items() if has_models and line == SCRIPTED_LINE}
+    scripted = {name for name, line in lines.items() if line == SCRIPTED_LINE}
+    has_others = any(line in (LINE, TOLD_LINE) for line in lines.values())
+    grey = scripted if has_others else set()
     # Mixed teams come last, so that those that play alone have the colours that differ most.
     names = sorted(lines, key=lambda name: (name in grey, lines[name] == MIXED_LINE, name))
     coloured = dict.fromkeys(kin[name] for name in names if name not in grey)
@@ -94,13 +93,13 @@ def styles(request: Request) -> Mapping[str, Style]:
     }
 
 
-def _lines_and_kin(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
+def _lines_and_kin(request: Request) -> tuple[dict[str, str], dict[str, str]]:
     """For every label its line, and the name with which it shares its colour."""
-    lines: dict[str, Any] = {}
+    lines: dict[str, str] = {}
     kin: dict[str, str] = {}
     for player in {player for team in request.teams.plain for player in team.players}:
         label = player_label(player)
-        lines[label] = MODEL_LINE if player.startswith("llm:") else SCRIPTED_LINE
+        lines[label] = SCRIPTED_LINE if player.startswith("scripted:") else LINE
         kin[label] = label
     for team in request.teams.plain:
         alone = player_label(team.players[0])

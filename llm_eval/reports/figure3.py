@@ -5,6 +5,7 @@ from llm_eval.reports.compare import comparison
 from llm_eval.reports.curves import by_trial, curve_sheet, overall
 from llm_eval.reports.items import GAMES, Made, Request, seeds_of
 from llm_eval.reports.measures import Quantity, figure, over_trials
+from llm_eval.views.words import counted
 
 RETURN = Quantity("return_mean", "return", figure("return_mean"))
 
@@ -29,8 +30,9 @@ def make(request: Request) -> Made:
         drawing.title(right, f"{GAMES[game]}: all trials (dots: problems)")
         right.set_xlabel("mean return of an agent")
     drawing.finish(picture, request, shown)
+    played = " and ".join(GAMES[game] for game in games)
     return Made(
-        summary=f"returns of {len(shown)} teams in {' and '.join(GAMES[game] for game in games)}",
+        summary=f"returns of {counted(len(shown), 'team')} in {played}",
         seeds=seeds_of(shown),
         sheets=(
             curve_sheet("Figure 3. Returns by trial", request, [(RETURN, shown)]),

@@ -5,6 +5,7 @@ from llm_eval.reports.compare import comparison
 from llm_eval.reports.curves import by_trial, curve_sheet
 from llm_eval.reports.items import GAMES, Made, Request, seeds_of
 from llm_eval.reports.measures import LAST, Quantity, figure, over_trials
+from llm_eval.views.words import counted
 
 KNOWN = {
     "cleanup": Quantity("recipes_known", "recipes known", figure("recipes_known")),
@@ -32,7 +33,7 @@ def make(request: Request) -> Made:
     everyone = [team for _, teams in shown for team in teams]
     drawing.finish(picture, request, everyone)
     return Made(
-        summary=f"rules known to {len(everyone)} teams as each trial ends",
+        summary=f"rules known to {counted(len(everyone), 'team')} as each trial ends",
         seeds=seeds_of(everyone),
         sheets=(
             curve_sheet("Figure 4. Hidden rules known as a trial ends", request, shown),

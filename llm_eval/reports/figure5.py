@@ -18,6 +18,7 @@ from llm_eval.reports.measures import (
 )
 from llm_eval.reports.sheets import Sheet
 from llm_eval.reports.teams import Team
+from llm_eval.views.words import counted
 
 SOCIAL = {
     "cleanup": Quantity("effective_cleaners", "effective cleaners", figure("effective_cleaners")),
@@ -45,9 +46,9 @@ def make(request: Request) -> Made:
         request,
         [*shown, (RETURN, everyone), (GINI, everyone)],
     )
+    headings = " and ".join(quantity.heading for quantity, _ in shown)
     return Made(
-        summary=f"{' and '.join(q.heading for q, _ in shown)} of {len(everyone)} teams, and return "
-        "against inequality",
+        summary=f"{headings} of {counted(len(everyone), 'team')}, and return against inequality",
         seeds=seeds_of(everyone),
         sheets=(sheet, *(each for q, teams in shown for each in _compared(request, q, teams))),
         pictures={"": picture},

@@ -13,6 +13,7 @@ from llm_eval.reports.measures import Quantity, figure, measure
 from llm_eval.reports.mixed import Member, member_sheet, members
 from llm_eval.reports.sheets import SEEDS, Cell, Column, Sheet
 from llm_eval.reports.teams import Team
+from llm_eval.views.words import counted
 
 LIFETIME = Quantity("orchard_lifetime", "orchard lifetime", figure("orchard_lifetime"))
 
@@ -46,7 +47,7 @@ def make(request: Request) -> Made:
     own = dict.fromkeys(each.own for each in everyone if each.own)
     names = ", ".join(dict.fromkeys(team.label for team in mixed))
     return Made(
-        summary=f"mixed teams ({names}) and {len(own)} teams of their players alone",
+        summary=f"mixed teams ({names}) and {counted(len(own), 'team')} of their players alone",
         seeds=seeds_of([*mixed, *own]),
         sheets=(
             member_sheet("Figure 6. Returns in mixed teams", everyone),
@@ -128,4 +129,4 @@ def _remarks(everyone: Sequence[Member]) -> tuple[str, ...]:
     if not missing:
         return ()
     listed = ", ".join(dict.fromkeys(missing))
-    return (f"No run has a team of one player alone for {listed}.",)
+    return (f"No run shows these players in a team of their own: {listed}.",)

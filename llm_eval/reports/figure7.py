@@ -11,6 +11,7 @@ from llm_eval.reports.items import GAMES, Made, Request, Unfilled
 from llm_eval.reports.measures import Measured, shared_seeds
 from llm_eval.reports.sheets import INTERVALS, SEEDS, Cell, Column, Sheet
 from llm_eval.reports.teams import Team
+from llm_eval.views.words import counted
 from osj_envs import schelling
 from osj_envs.records import EpisodeRecord
 from osj_envs.schelling import CONDITIONS, Diagram
@@ -76,7 +77,7 @@ def make(request: Request) -> Made:
         axes.set_xlabel(f"cooperating co-players x\n{_verdicts(each.diagram)}")
     drawing.caption(picture, drawing.spread_text("interval"))
     return Made(
-        summary=f"{len(played)} Schelling diagrams",
+        summary=counted(len(played), "Schelling diagram"),
         seeds={f"{each.game}: {each.label}": each.diagram.num_problems for each in played},
         sheets=(_curve_sheet(played), _condition_sheet(played)),
         pictures={"": picture},

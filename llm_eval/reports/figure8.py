@@ -8,6 +8,7 @@ from llm_eval.reports.curves import pairs
 from llm_eval.reports.items import Made, Request, Unfilled, seeds_of
 from llm_eval.reports.measures import LAST, Of, Quantity, change, figure, over_trials
 from llm_eval.reports.teams import Team
+from llm_eval.views.words import counted
 from osj_envs.statistics import Ratio
 
 CLEARED = figure("tiles_cleared")
@@ -35,7 +36,7 @@ def make(request: Request) -> Made:
     ]
     title = f"Figure 8. OpenCleanup: cells cleared by the team, {_trials(teams)}"
     return Made(
-        summary=f"cells cleared by {len(teams)} teams, {_trials(teams)}",
+        summary=f"cells cleared by {counted(len(teams), 'team')}, {_trials(teams)}",
         seeds=seeds_of(teams),
         sheets=(team_sheet(request, title, teams, quantities),),
         pictures={"": picture},

@@ -5,6 +5,7 @@ from llm_eval.reports.compare import team_sheet
 from llm_eval.reports.curves import pairs
 from llm_eval.reports.items import Made, Request, Unfilled, seeds_of
 from llm_eval.reports.measures import LAST, Quantity, figure, over_trials
+from llm_eval.views.words import counted
 
 KNOWN = Quantity(
     "payoffs_known_last", "payoffs known", over_trials(figure("payoffs_known"), LAST), is_share=True
@@ -33,7 +34,7 @@ def make(request: Request) -> Made:
     drawing.finish(picture, request, teams)
     title = "Figure 9. OpenHarvest: payoffs known and apples eaten at the best stage"
     return Made(
-        summary=f"payoffs known and used by {len(points)} teams",
+        summary=f"payoffs known and used by {counted(len(points), 'team')}",
         seeds=seeds_of(teams),
         sheets=(team_sheet(request, title, teams, (KNOWN, BEST)),),
         pictures={"": picture},

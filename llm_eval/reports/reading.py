@@ -36,6 +36,9 @@ EXPLORE = "explore"
 """The mode that a model states while it tries things out."""
 
 
+_FIELDS = ("env", "players", "clients", "reveal", "problem_seed", "shift")
+"""Of a run's configuration, what `Run` has fields for."""
+
 Read = TypeVar("Read")
 
 
@@ -179,6 +182,7 @@ def read_run(path: pathlib.Path) -> Run:
     about = json.loads((path / RUN).read_bytes())
     config = about["config"]
     options = {key: value for key, value in config["env"].items() if key != "name"}
+    further = {key: value for key, value in config.items() if key not in _FIELDS}
     clients = {
         player: {key: client.get(key) for key in BEHAVIOUR}
         for player, client in config["clients"].items()
@@ -189,7 +193,7 @@ def read_run(path: pathlib.Path) -> Run:
         options=options,
         places=tuple(Place(**each) for each in config["players"]),
         reveal=config["reveal"],
-        settings={"clients": clients, "seed": config["seed"], "osj": about["versions"]["osj"]},
+        settings={**further, "clients": clients, "osj": about["versions"]["osj"]},
         problem_seed=config["problem_seed"],
         shift=config["shift"],
         record=one_problem(records.load(path / EPISODE)),

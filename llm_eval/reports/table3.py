@@ -15,6 +15,7 @@ from llm_eval.reports.measures import (
 )
 from llm_eval.reports.sheets import INTERVALS, Column, Sheet, columns_of
 from llm_eval.reports.teams import Team
+from llm_eval.views.words import counted
 from osj_envs.tally import EARLY_STEPS
 
 COLUMNS = (
@@ -45,7 +46,7 @@ def make(request: Request) -> Made:
         for each in COLUMNS
     ]
     return Made(
-        summary=f"the first trial and the later ones of {len(teams)} teams",
+        summary=f"the first trial and the later ones of {counted(len(teams), 'team')}",
         seeds=seeds_of(teams),
         sheets=(Sheet(title, columns, rows, notes), *comparison(request, teams, later)),
     )

@@ -9,6 +9,7 @@ from llm_eval.reports.compare import comparison, team_sheet
 from llm_eval.reports.items import Made, Request, Unfilled, seeds_of
 from llm_eval.reports.measures import LATER, Quantity, by_problem, figure, over_trials
 from llm_eval.reports.teams import Team
+from llm_eval.views.words import counted
 from osj_envs.statistics import LEVEL, RESAMPLES
 
 
@@ -45,7 +46,7 @@ def make(request: Request) -> Made:
     medians = [_median(teams, name, of, request.seed) for name, of in CORRELATIONS.items()]
     sheet = team_sheet(request, title, teams, COLUMNS, (*NOTES, *filter(None, medians)))
     return Made(
-        summary=f"tool use of {len(teams)} teams after the first trial",
+        summary=f"tool use of {counted(len(teams), 'team')} after the first trial",
         seeds=seeds_of(teams),
         sheets=(sheet, *comparison(request, teams, COLUMNS)),
     )

@@ -6,6 +6,7 @@ from llm_eval.reports.compare import comparison, team_sheet
 from llm_eval.reports.items import Made, Request, seeds_of
 from llm_eval.reports.measures import LAST, Quantity, figure, over_trials
 from llm_eval.reports.teams import Team
+from llm_eval.views.words import counted
 
 
 def _all_trials(key: str, heading: str, is_share: bool = False) -> Quantity:
@@ -36,7 +37,7 @@ def make(request: Request) -> Made:
     teams: Sequence[Team] = request.of_game("harvest", "Table 5")
     title = "Table 5. OpenHarvest: knowing the payoffs and using them"
     return Made(
-        summary=f"payoffs known and used by {len(teams)} teams",
+        summary=f"payoffs known and used by {counted(len(teams), 'team')}",
         seeds=seeds_of(teams),
         sheets=(
             team_sheet(request, title, teams, COLUMNS, NOTES),

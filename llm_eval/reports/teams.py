@@ -21,8 +21,9 @@ from osj_envs.env import Environment
 from osj_envs.records import EpisodeRecord
 from osj_envs.statistics import Ratio
 
-LONGEST_LABEL = 34
-"""Characters of a mixed team's name, by which legends stay readable."""
+LONGEST_NAME, LONGEST_LABEL = 24, 34
+"""Characters of a mixed team's own name, beyond which its players are named in its place, and of
+what tells two teams of one name apart; and those of a label, so that legends stay readable."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -94,13 +95,13 @@ class Team:
         return json.dumps([self.game, facts], sort_keys=True)
 
     def plays_like(self, other: "Team") -> bool:
-        """Whether the same problem seeds are the same problems to both."""
-        mine, theirs = self.runs[0], other.runs[0]
-        return (mine.game, mine.options, mine.settings["osj"]) == (
-            theirs.game,
-            theirs.options,
-            theirs.settings["osj"],
-        )
+        """Whether the same problem seeds are the same problems and trials to both."""
+        return self._played == other._played
+
+    @property
+    def _played(self) -> tuple[Any, ...]:
+        run = self.runs[0]
+        return run.game, run.options, run.settings["osj"], self.num_trials
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,7 +167,7 @@ def _labelled(groups: Sequence[tuple[Run, ...]]) -> list[tuple[str, tuple[Run, .
         for number, (group, each) in enumerate(zip(rivals, facts, strict=True), 1):
             marks = [f"{key.rpartition('.')[2]}={each.get(key)}" for key in differing]
             mark = ", ".join(dict.fromkeys(marks))
-            short = mark if len(mark) <= LONGEST_LABEL else str(number)
+            short = mark if len(mark) <= LONGEST_NAME else str(number)
             labelled.append((f"{base} [{short}]" if mark else base, group))
     return labelled
 
@@ -176,10 +177,18 @@ def _base_label(run: Run) -> str:
     label = player_label(players[0])
     if len(players) > 1:
         label = re.sub(r"-\d+-cooperate$", "", run.path.parent.name)
+        if len(label) > LONGEST_NAME:
+            label = _composition(run)
         if len(label) > LONGEST_LABEL:
             label = f"{label[: LONGEST_LABEL - 1]}…"
     told = {"none": "", "all": ", told all"}.get(run.reveal, f", told {run.reveal}")
     return f"{label}{told}"
+
+
+def _composition(run: Run) -> str:
+    """The players of a mixed team, such as `4 gpt-6-sol + scripted greedy`."""
+    counts = collections.Counter(player_label(place.player) for place in run.places)
+    return " + ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
 
 
 def _roles(run: Run) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Recorded runs written by hand, in the form in which games of language models leave them."""
 
+import csv
 import itertools
-import json
 import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +11,10 @@ import numpy as np
 from llm_eval.clients.config import load_client_config
 from llm_eval.game import EPISODE
 from llm_eval.records import RunFolder, StepRecord
+from llm_eval.reports.items import Made, Request
+from llm_eval.reports.reading import read_runs
+from llm_eval.reports.sheets import Sheet
+from llm_eval.reports.teams import gather
 from osj_envs import records
 from osj_envs.records import EpisodeRecord
 from osj_envs.tally import NEVER
@@ -139,6 +143,7 @@ def write_run(
             for each in models
         },
         "reveal": reveal,
+        "stop_after_trials": None,
         "problem_seed": seed,
         "shift": shift,
         "seed": 0,
@@ -159,7 +164,16 @@ def _step(trial: int, step: int, seat: int, mode: str | None) -> StepRecord:
     return StepRecord("step", trial, step, seat, "llm", prompt="?", decision=decision, action=7)
 
 
-def config_of(path: pathlib.Path) -> dict[str, Any]:
-    """What a run's folder says that it is."""
-    found: dict[str, Any] = json.loads((path / "run.json").read_bytes())
-    return found
+def request(folder: pathlib.Path, **options: Any) -> Request:
+    """What a report of all runs in a folder asks of its tables and figures."""
+    return Request(gather(read_runs([folder])), **options)
+
+
+def sheet_of(made: Made, name: str = "") -> Sheet:
+    """A sheet of a table or figure by its name."""
+    return next(sheet for sheet in made.sheets if sheet.name == name)
+
+
+def rows_of(sheet: Sheet) -> list[dict[str, str]]:
+    """The rows of a sheet as a reader of its CSV file finds them."""
+    return list(csv.DictReader(sheet.csv().splitlines()))

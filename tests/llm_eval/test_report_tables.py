@@ -1,32 +1,15 @@
 """The numbers of tables 3, 4 and 5, on runs written by hand."""
 
-import csv
 import pathlib
-from typing import Any
 
 import pytest
 
 from llm_eval.reports import table3, table4, table5
-from llm_eval.reports.items import Made, Request, Unfilled
-from llm_eval.reports.reading import read_runs
-from llm_eval.reports.sheets import Sheet
-from llm_eval.reports.teams import gather
+from llm_eval.reports.items import Unfilled
 from osj_envs.tally import NEVER
-from tests.llm_eval.recorded import episode, write_run
+from tests.llm_eval.recorded import episode, request, rows_of, sheet_of, write_run
 
 MODEL, OTHER = "llm:gpt-6-luna", "llm:gpt-6-sol"
-
-
-def request(folder: pathlib.Path, **options: Any) -> Request:
-    return Request(gather(read_runs([folder])), **options)
-
-
-def rows_of(sheet: Sheet) -> list[dict[str, str]]:
-    return list(csv.DictReader(sheet.csv().splitlines()))
-
-
-def sheet_of(made: Made, name: str = "") -> Sheet:
-    return next(sheet for sheet in made.sheets if sheet.name == name)
 
 
 @pytest.fixture
