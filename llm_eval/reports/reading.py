@@ -212,10 +212,11 @@ def read_modes(path: pathlib.Path, trials: int, players: int, shift: int) -> Mod
     """
     stated, explore = np.zeros((trials, players)), np.zeros((trials, players))
     for line in read_lines(path / STEPS)[0]:
-        if line["kind"] == "step" and line["decision"] is not None:
+        mode = (line["decision"] or {}).get("mode") if line["kind"] == "step" else None
+        if mode is not None:
             where = line["trial"], (line["seat"] - shift) % players
             stated[where] += 1
-            explore[where] += line["decision"]["mode"] == EXPLORE
+            explore[where] += mode == EXPLORE
     return Modes(stated, explore)
 
 
