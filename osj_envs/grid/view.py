@@ -101,41 +101,46 @@ def egocentric_views(
     agents: Agents,
 ) -> UInt8[Array, "agents rows cols planes"]:
     """What each agent sees, as the planes of `grid.codes.Plane`; cells off the map are walls."""
-    packed = _pack(item, colour, agents)
-    padded = jnp.pad(packed, window.reach, constant_values=np.uint32(Item.WALL))
-    stride = padded.shape[1]
-    here = flat(agents.position + window.reach, stride)
+    board = _walled(_pack(item, colour, agents), window.reach)
+    stride = board.shape[1]
     offsets = window.offsets()
-    steps = jnp.asarray(offsets[..., 0] * stride + offsets[..., 1], jnp.int32)
-    cells = here[:, None, None] + steps[agents.heading]
-    seen = padded.reshape(-1).at[cells].get(mode="promise_in_bounds")
-    return _unpack(_relative_to_viewer(seen, agents))
+    steps = (offsets[..., 0] * stride + offsets[..., 1]).reshape(len(Heading), -1)
+    here = flat(agents.position + window.reach, stride)
+    cells = here[:, None] + jnp.asarray(steps, jnp.int32)[agents.heading]
+    seen = board.reshape(-1).at[cells].get(mode="promise_in_bounds", wrap_negative_indices=False)
+    views = _unpack(_relative_to_viewer(seen, agents))
+    return views.reshape(-1, window.rows, window.cols, len(Plane))
 
 
 def _pack(
     item: UInt8[Array, "height width"], colour: UInt8[Array, "height width"], agents: Agents
 ) -> UInt32[Array, "height width"]:
-    """All planes of a cell in one word, agents and headings absolute, so that one gather does."""
-    height, width = item.shape
+    """All planes of a cell in one word, agents and headings absolute, so that one gather does.
+
+    The agents are written into the board: a selection by cell would be done again for each cell of
+    each view.
+    """
     number = jnp.arange(1, agents.heading.shape[0] + 1, dtype=jnp.uint32)
-    word = _shift(number, Plane.AGENT) | _shift(
-        agents.heading.astype(jnp.uint32) + 1, Plane.HEADING
-    )
-    cells = jnp.arange(height * width).reshape(height, width)
-    packed = item.astype(jnp.uint32) | _shift(colour.astype(jnp.uint32), Plane.COLOUR)
-    for index in range(agents.heading.shape[0]):
-        here = cells == flat(agents.position[index], width)
-        packed = packed | jnp.where(here, word[index], jnp.uint32(0))
-    return packed
+    heading = agents.heading.astype(jnp.uint32) + 1
+    agent = _shift(number, Plane.AGENT) | _shift(heading, Plane.HEADING)
+    board = item.astype(jnp.uint32) | _shift(colour.astype(jnp.uint32), Plane.COLOUR)
+    row, col = agents.position[:, 0], agents.position[:, 1]
+    return board.at[row, col].add(agent, unique_indices=True, mode="promise_in_bounds")
+
+
+def _walled(board: UInt32[Array, "height width"], reach: int) -> UInt32[Array, "rows cols"]:
+    """The board with walls around it; written into them, which is faster than `jnp.pad`."""
+    walls = jnp.full([size + 2 * reach for size in board.shape], Item.WALL, board.dtype)
+    return jax.lax.dynamic_update_slice(walls, board, (reach, reach))
 
 
 def _relative_to_viewer(
-    seen: UInt32[Array, "agents rows cols"], agents: Agents
-) -> UInt32[Array, "agents rows cols"]:
+    seen: UInt32[Array, "agents cells"], agents: Agents
+) -> UInt32[Array, "agents cells"]:
     """Counts agents and headings from the viewer, so that every agent sees itself the same way."""
     count = agents.heading.shape[0]
-    viewer = jnp.arange(count, dtype=jnp.uint32)[:, None, None]
-    facing = agents.heading.astype(jnp.uint32)[:, None, None]
+    viewer = jnp.arange(count, dtype=jnp.uint32)[:, None]
+    facing = agents.heading.astype(jnp.uint32)[:, None]
     number = (seen >> (8 * Plane.AGENT)) & 0xFF
     heading = seen >> (8 * Plane.HEADING)
     behind = jnp.where(number > viewer, number - 1 - viewer, number + count - 1 - viewer)
