@@ -203,19 +203,28 @@ def respawn(
     draws: Draws,
 ) -> Agents:
     """Those hit go to different cells on which nobody stands, uniformly, and face any way."""
-    count = hit.shape[0]
     cell, score = _refuges(config, layout, agents, draws)
-    _, best = jax.lax.top_k(score, count)
-    index = jnp.arange(count)
-    greater = draws.priority > draws.priority[:, None]
-    same = (draws.priority == draws.priority[:, None]) & (index < index[:, None])
-    turn = (hit & (greater | same)).sum(axis=1)
-    refuge = cell[best[turn]]
-    position = jnp.stack([refuge // config.width, refuge % config.width], axis=-1)
+    turn = _turns(hit, draws.priority)
+
+    def send(number: Int[Array, ""], carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        goes, (score, refuge) = hit & (turn == number), carry
+        best = score.argmax()
+        return score.at[best].set(0), jnp.where(goes, cell[best], refuge)
+
+    stays = flat(agents.position, config.width)
+    _, refuge = jax.lax.fori_loop(0, hit.sum(), send, (score, stays))
     return Agents(
-        position=jnp.where(hit[:, None], position, agents.position),
+        position=jnp.stack([refuge // config.width, refuge % config.width], axis=-1),
         heading=jnp.where(hit, draws.heading, agents.heading),
     )
+
+
+def _turns(hit: Bool[Array, "agents"], priority: UInt32[Array, "agents"]) -> Int[Array, "agents"]:
+    """When each of those hit is sent, the greatest priority first."""
+    index = jnp.arange(hit.shape[0])
+    greater = priority > priority[:, None]
+    same = (priority == priority[:, None]) & (index < index[:, None])
+    return (hit & (greater | same)).sum(axis=1)
 
 
 def num_refuges(config: HarvestConfig, num_agents: int) -> int:
