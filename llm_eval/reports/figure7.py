@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jax
 import numpy as np
 
 from llm_eval.reports import drawing
 from llm_eval.reports.items import GAMES, Made, Request, Unfilled
 from llm_eval.reports.measures import Measured, shared_seeds
 from llm_eval.reports.sheets import INTERVALS, SEEDS, Cell, Column, Sheet
-from llm_eval.reports.teams import Team
+from llm_eval.reports.teams import Team, on_seeds
 from llm_eval.views.words import counted
 from osj_envs import schelling
-from osj_envs.records import EpisodeRecord
 from osj_envs.schelling import CONDITIONS, Diagram
 from osj_envs.schelling_figure import plot
 from osj_envs.statistics import Estimate
@@ -101,19 +99,12 @@ def _all_diagrams(request: Request) -> tuple[list[Played], list[str]]:
             lack = f"games with {', '.join(map(str, missing))}" if missing else "shared problems of"
             lacking.append(f"{some.label} in {GAMES[some.game]} lacks {lack} cooperators")
             continue
-        found = [_on_seeds(by_count[k], seeds) for k in numbers]
+        found = [on_seeds(by_count[k], seeds) for k in numbers]
         played.append(Played(some.game, some.label, schelling.make_diagram(found, request.seed)))
     for roles in request.teams.scripted_roles:
         diagram = schelling.make_diagram(roles.records, request.seed)
         played.append(Played(roles.game, roles.label, diagram))
     return played, lacking
-
-
-def _on_seeds(team: Team, seeds: Sequence[int]) -> EpisodeRecord:
-    """The team's record of these problems alone, in their order."""
-    rows = np.array([team.problem_seeds.index(seed) for seed in seeds])
-    record: EpisodeRecord = jax.tree.map(lambda leaf: leaf[rows], team.record)
-    return record
 
 
 def _verdicts(diagram: Diagram) -> str:

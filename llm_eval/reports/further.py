@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from llm_eval.reports.measures import shared_seeds
 from llm_eval.reports.reading import modes_of
-from llm_eval.reports.teams import Team
+from llm_eval.reports.teams import Team, on_seeds
+from osj_envs import paired
 from osj_envs.statistics import Ratio, mean_of, ratio_of
 
 
@@ -37,6 +39,19 @@ def player_return(team: Team, player: str) -> Ratio:
     """The mean return of a trial of the seats that a player has in a team."""
     returns = np.asarray(team.record.returns, np.float64)
     return mean_of(returns[..., places_of(team, player)].mean(axis=(1, 2)))
+
+
+def position(team: Team, low: Team, high: Team) -> Ratio:
+    """Where a team's mean return lies between those of two others, 0 and 1; see `paired.position`.
+
+    Args:
+        team: any.
+        low: a team that plays the same problems and stands for 0.
+        high: likewise for 1.
+    """
+    seeds = shared_seeds(team, low, high)
+    record, *ends = (on_seeds(each, seeds) for each in (team, low, high))
+    return paired.position(record, *ends).ratio.pooled()
 
 
 def places_of(team: Team, player: str) -> list[int]:

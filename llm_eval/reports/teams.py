@@ -146,6 +146,13 @@ def gather(found: Found) -> Teams:
     )
 
 
+def on_seeds(team: Team, seeds: Sequence[int]) -> EpisodeRecord:
+    """The team's record of these problems alone, in their order."""
+    rows = np.array([team.problem_seeds.index(seed) for seed in seeds])
+    record: EpisodeRecord = jax.tree.map(lambda leaf: leaf[rows], team.record)
+    return record
+
+
 def player_label(player: str) -> str:
     """A player's name in tables and legends."""
     kind, _, name = player.partition(":")

@@ -2,6 +2,7 @@
 
 import pathlib
 
+import numpy as np
 import pytest
 
 from llm_eval.reports import table3, table4, table5
@@ -137,6 +138,20 @@ def test_table_5_is_paired_by_problem(eaters):
     assert [float(row[f"return_mean{end}"]) for end in ("", "_low", "_high")] == [-2.25] * 3
     text = sheet_of(made).text()
     assert "mixed: scripted greedy, gpt-6-luna." in text
+
+
+def test_table_5_has_the_position_between_two_scripted_players(eaters):
+    for player, paid in (("greedy", 1.0), ("steward", 5.5)):
+        record = episode("harvest", np.full((2, 2), paid), 5)
+        write_run(eaters, "harvest", [f"scripted:{player}"] * 2, record, team=player)
+    rows = {row["team"]: row for row in rows_of(sheet_of(table5.make(request(eaters))))}
+    # problem 5 alone: luna was paid 3.5 there, and the mixed team 1.25
+    assert (float(rows["gpt-6-luna"]["position"]), rows["gpt-6-luna"]["position_seeds"]) == (
+        pytest.approx(2.5 / 4.5, rel=1e-5),
+        "1",
+    )
+    assert float(rows["mixed"]["position"]) == pytest.approx(0.25 / 4.5, rel=1e-5)
+    assert [float(rows[f"scripted {name}"]["position"]) for name in ("greedy", "steward")] == [0, 1]
 
 
 def test_a_table_is_the_same_in_markdown(eaters):
