@@ -3,7 +3,7 @@
 RUNS are folders of llm_eval/run.py, searched with all folders below them; runs that did not come to
 their end are named and left out. Any players can be in them: language models, scripted players,
 checkpoints, alone or mixed. Tables are printed and written as .md and .csv, figures as .png, .pdf
-and .csv. The last line is one JSON object.
+and .csv. The last line is one JSON object. Options read --out FOLDER or out=FOLDER.
 """
 
 import argparse
@@ -23,6 +23,9 @@ from osj_envs.compose import nearest
 UNFILLED, WRONG = 1, 2
 """Exit statuses: something asked for could not be drawn from these runs; wrong arguments."""
 
+OVERRIDES = ("out", "only", "against", "spread", "seed")
+"""Options that may be given as key=value too."""
+
 NO_MATPLOTLIB = (
     "figures take matplotlib, which is not installed here; pip install matplotlib brings it, and "
     "tables take none"
@@ -39,7 +42,8 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """The program; returns its exit status."""
     try:
-        options = _parser().parse_args(arguments)
+        given = sys.argv[1:] if arguments is None else arguments
+        options = _parser().parse_args([_as_option(each) for each in given])
         if options.list:
             print(listing())
             return 0
@@ -127,6 +131,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the bootstrap")
     return parser
+
+
+def _as_option(argument: str) -> str:
+    """The argument; an override as other programs take it, such as out=FOLDER, as an option."""
+    return f"--{argument}" if argument.partition("=")[0] in OVERRIDES else argument
 
 
 def _make(item: Item, request: Request) -> Made | str:

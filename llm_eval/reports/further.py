@@ -3,7 +3,7 @@
 import numpy as np
 
 from llm_eval.reports.measures import shared_seeds
-from llm_eval.reports.reading import modes_of
+from llm_eval.reports.reading import read_modes
 from llm_eval.reports.teams import Team, on_seeds
 from osj_envs import paired
 from osj_envs.statistics import Ratio, mean_of, ratio_of
@@ -15,12 +15,9 @@ def explore_share(team: Team) -> Ratio:
     A language model states one in each valid reply, and no other player does: the share is
     undefined where there is none.
     """
-    modes = [modes_of(run) for run in team.runs]
-    explore, stated = (
-        np.stack([getattr(each, name).sum(axis=-1) for each in modes])
-        for name in ("explore", "stated")
-    )
-    return ratio_of(explore, stated)
+    modes = [read_modes(run.path, team.num_trials) for run in team.runs]
+    explore = np.stack([each.explore for each in modes])
+    return ratio_of(explore, np.stack([each.stated for each in modes]))
 
 
 def cleaning_share(team: Team, player: str) -> Ratio:

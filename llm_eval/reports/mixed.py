@@ -27,7 +27,7 @@ COLUMNS = (
     Column("seeds", SEEDS),
     Column("return_mixed", "return in the mixed team"),
     Column("return_own", "in a team of its own"),
-    Column("shared_seeds", "shared seeds"),
+    Column("seeds_shared", "shared seeds"),
     Column("return_difference", "mixed less own"),
 )
 

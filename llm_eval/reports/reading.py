@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from jaxtyping import Int
 
 from llm_eval.experiment import Place
-from llm_eval.files import read_lines
 from llm_eval.game import EPISODE, one_problem
 from llm_eval.records import RUN, STEPS
 from llm_eval.status import read_status
@@ -48,15 +48,15 @@ class Unfinished(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class Modes:
-    """How often the players stated what they were about; players in the order of the roster.
+    """How often the players of a run stated what they were about, by trial.
 
     Attributes:
         stated: steps with a valid reply, and so with a mode.
         explore: those of them in explore mode.
     """
 
-    stated: np.ndarray
-    explore: np.ndarray
+    stated: Int[np.ndarray, "trials"]
+    explore: Int[np.ndarray, "trials"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +71,6 @@ class Run:
         reveal: what the models were told of the hidden rules.
         settings: all else on which its course depends but the problem, in JSON types.
         problem_seed: of the problem.
-        shift: player p sat at (p + shift) mod N.
         record: of its episode, with a problems axis of one.
     """
 
@@ -82,7 +81,6 @@ class Run:
     reveal: str
     settings: Mapping[str, Any]
     problem_seed: int
-    shift: int
     record: EpisodeRecord
 
 
@@ -195,35 +193,27 @@ def read_run(path: pathlib.Path) -> Run:
         reveal=config["reveal"],
         settings={**further, "clients": clients, "osj": about["versions"]["osj"]},
         problem_seed=config["problem_seed"],
-        shift=config["shift"],
         record=one_problem(records.load(path / EPISODE)),
     )
 
 
 @functools.lru_cache(maxsize=256)
-def read_modes(path: pathlib.Path, trials: int, players: int, shift: int) -> Modes:
-    """Counts the modes that the players of a run stated; (trials, players).
+def read_modes(path: pathlib.Path, trials: int) -> Modes:
+    """Counts the modes that the players of a run stated.
 
     Args:
         path: of the run's folder.
         trials: of its episode.
-        players: of its episode.
-        shift: player p sat at (p + shift) mod N.
     """
-    stated, explore = np.zeros((trials, players)), np.zeros((trials, players))
-    for line in read_lines(path / STEPS)[0]:
-        mode = (line["decision"] or {}).get("mode") if line["kind"] == "step" else None
-        if mode is not None:
-            where = line["trial"], (line["seat"] - shift) % players
-            stated[where] += 1
-            explore[where] += mode == EXPLORE
+    stated, explore = np.zeros(trials, int), np.zeros(trials, int)
+    with (path / STEPS).open("rb") as file:
+        # One line at a time: with its prompts a run takes tens of megabytes.
+        for line in map(json.loads, file):
+            mode = (line["decision"] or {}).get("mode") if line["kind"] == "step" else None
+            if mode is not None:
+                stated[line["trial"]] += 1
+                explore[line["trial"]] += mode == EXPLORE
     return Modes(stated, explore)
-
-
-def modes_of(run: Run) -> Modes:
-    """Counts the modes that the players of a run stated; (trials, players)."""
-    _, trials, players = run.record.returns.shape
-    return read_modes(run.path, trials, players, run.shift)
 
 
 def _nothing_found(folders: Sequence[pathlib.Path], left_out: Mapping[pathlib.Path, str]) -> str:

@@ -72,6 +72,15 @@ def test_the_same_command_makes_the_same_files(runs, tmp_path, capsys):
     assert set(last_line(capsys.readouterr().out)["drawn"]) == {"table5", "figure9"}
 
 
+def test_options_may_be_given_as_overrides(runs, tmp_path, capsys):
+    out = tmp_path / "report"
+    assert report.main([str(runs), f"out={out}", "only=table5", "seed=4", "spread=sd"]) == 0
+    told = last_line(capsys.readouterr().out)
+    assert (told["out"], list(told["drawn"])) == (str(out), ["table5"])
+    about = json.loads((out / "report.json").read_text())
+    assert (about["seed"], about["spread"]) == (4, "sd")
+
+
 def test_nothing_is_overwritten(runs, tmp_path, capsys):
     out = tmp_path / "report"
     assert report.main([str(runs), "--out", str(out), "--only", "table5"]) == 0

@@ -159,7 +159,7 @@ def test_figure_6_shows_each_player_beside_its_own_team(folder):
         ("OpenHarvest", "scripted greedy"),
     }
     luna = rows["OpenCleanup", "gpt-6-luna"]
-    assert (luna["seeds"], luna["shared_seeds"]) == ("2", "2")
+    assert (luna["seeds"], luna["seeds_shared"]) == ("2", "2")
     assert float(luna["return_mixed"]) == 2
     assert float(luna["return_own"]) == pytest.approx(14 / 3, rel=1e-5)
     ends = [float(luna[f"return_difference{end}"]) for end in ("", "_low", "_high")]
@@ -188,7 +188,7 @@ def test_figure_6_names_players_that_were_not_seen_alone(tmp_path):
     )
     luna, greedy = rows_of(sheet_of(made))
     # the problems differ, so nothing is compared
-    assert (luna["shared_seeds"], luna["return_difference"], luna["return_own"]) == ("0", "", "3")
+    assert (luna["seeds_shared"], luna["return_difference"], luna["return_own"]) == ("0", "", "3")
     assert greedy["return_own"] == ""
 
 
