@@ -185,7 +185,8 @@ def curves(axes: Axes, drawn: Sequence[tuple[str, Measured]], request: Request) 
         if len(drawn) <= MOST_SHADES:
             axes.fill_between(trials, low, high, color=style.colour, alpha=0.15, linewidth=0)
         axes.vlines(trials, low, high, color=style.colour, alpha=0.6, linewidth=1)
-        axes.plot(trials, measured.value, **style.of_line())
+        # Unclipped: what is 0 in every trial would be half hidden by the axis.
+        axes.plot(trials, measured.value, **style.of_line(), clip_on=False)
     axes.set_xlabel("trial")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
@@ -253,6 +254,7 @@ def cloud(axes: Axes, points: Sequence[tuple[str, Measured, Measured]], request:
             alpha=0.85,
         )
     axes.margins(0.08)
+    axes.locator_params(axis="x", nbins=6)
 
 
 def from_zero(axes: Axes) -> None:

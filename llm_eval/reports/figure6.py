@@ -64,11 +64,10 @@ def _draw(request: Request, teams: Sequence[Sequence[Member]]) -> Figure:
     picture, panels = drawing.new_figure(len(teams), 2)
     for players, (left, right) in zip(teams, panels, strict=True):
         team = players[0].team
-        count = len(team.runs)
         rows = [(each.label, each.own_return, each.mixed_return) for each in players]
         drawing.row_pairs(left, rows, request)
-        drawing.title(left, f"{GAMES[team.game]}: return alone (hollow) and in {team.label}")
-        left.set_xlabel(f"mean return; {team.label}: {count} problem seeds")
+        drawing.title(left, f"{GAMES[team.game]}: return alone (hollow), mixed")
+        left.set_xlabel("mean return of a player in a trial")
         if team.game == "cleanup":
             _draw_shares(request, players, right)
         else:
@@ -85,9 +84,11 @@ def _draw_shares(request: Request, players: Sequence[Member], axes: Axes) -> Non
         (each.label, measure(cleaning_share(team, each.player), request.seed)) for each in players
     ]
     drawing.curves(axes, drawn, request)
-    axes.axhline(1 / len(team.players), color=drawing.GREY, linewidth=1, zorder=1)
     drawing.title(axes, f"OpenCleanup: who cleans in {team.label}")
-    axes.set_ylabel("share of cells cleared; grey: equal")
+    axes.set_ylabel("share of the cells cleared")
+    if len(players) == len(team.players):
+        axes.axhline(1 / len(players), color=drawing.GREY, linewidth=1, zorder=1)
+        axes.set_ylabel("share of the cells cleared; grey: equal")
     drawing.in_percent(axes)
     axes.set_ylim(bottom=0)
 

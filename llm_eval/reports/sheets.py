@@ -21,7 +21,7 @@ SEEDS = "seeds"
 """Heading of the column with the number of problem seeds behind a row."""
 
 UNLIMITED = 10_000
-"""Width of Markdown tables: their lines are not broken."""
+"""Width of the page on which tables are laid out: their lines are not broken."""
 
 Cell: TypeAlias = str | int | Measured
 
@@ -61,12 +61,15 @@ class Sheet:
 
     def text(self) -> str:
         """For a person."""
+        lines = self._lines(SIMPLE_HEAD)
+        if max(map(len, lines)) > TABLE_WIDTH:
+            lines = self._lines(SIMPLE_HEAD, between="\n")
         notes = [textwrap.fill(note, TABLE_WIDTH) for note in self._all_notes()]
-        return "\n".join([self.title, *self._lines(SIMPLE_HEAD, TABLE_WIDTH), *notes])
+        return "\n".join([self.title, *lines, *notes])
 
     def markdown(self) -> str:
         """The same as Markdown."""
-        lines = [line.strip() for line in self._lines(MARKDOWN, UNLIMITED)]
+        lines = [line.strip() for line in self._lines(MARKDOWN)]
         parts = [f"**{self.title}**", "\n".join(filter(None, lines)), *self._all_notes()]
         return "\n\n".join(parts)
 
@@ -85,14 +88,16 @@ class Sheet:
             writer.writerow(itertools.chain(*valued))
         return page.getvalue()
 
-    def _lines(self, box: Box, width: int) -> list[str]:
+    def _lines(self, box: Box, between: str = " ") -> list[str]:
+        """The table; with its numbers' intervals beside them, or beneath."""
         grid = Table(box=box, padding=(0, 1, 0, 0))
-        for place, column in enumerate(self.columns):
-            grid.add_column(column.heading, overflow="fold", no_wrap=place == 0)
+        for column in self.columns:
+            grid.add_column(column.heading, no_wrap=True)
         for row in self.rows:
-            grid.add_row(*self._texts(row, is_markdown=box is MARKDOWN))
+            texts = self._texts(row, is_markdown=box is MARKDOWN)
+            grid.add_row(*(text.replace(" (", f"{between}(") for text in texts))
         page = io.StringIO()
-        Console(file=page, width=width, markup=False, highlight=False).print(grid)
+        Console(file=page, width=UNLIMITED, markup=False, highlight=False).print(grid)
         return [line.rstrip() for line in page.getvalue().splitlines()]
 
     def _texts(self, row: tuple[Cell, ...], is_markdown: bool) -> list[str]:

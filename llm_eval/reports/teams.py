@@ -21,9 +21,12 @@ from osj_envs.env import Environment
 from osj_envs.records import EpisodeRecord
 from osj_envs.statistics import Ratio
 
-LONGEST_NAME, LONGEST_LABEL = 24, 34
-"""Characters of a mixed team's own name, beyond which its players are named in its place, and of
-what tells two teams of one name apart; and those of a label, so that legends stay readable."""
+LONGEST_NAME = 30
+"""Characters of a mixed team's own name, and of what tells two teams of one name apart: beyond them
+something shorter stands in their place, so that tables and legends stay readable."""
+
+UNNAMED = "mixed team"
+"""A mixed team whose name is too long, and so are its players'."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -184,10 +187,8 @@ def _base_label(run: Run) -> str:
     label = player_label(players[0])
     if len(players) > 1:
         label = re.sub(r"-\d+-cooperate$", "", run.path.parent.name)
-        if len(label) > LONGEST_NAME:
-            label = _composition(run)
-        if len(label) > LONGEST_LABEL:
-            label = f"{label[: LONGEST_LABEL - 1]}…"
+        names = (label, _composition(run), UNNAMED)
+        label = next(name for name in names if len(name) <= LONGEST_NAME)
     told = {"none": "", "all": ", told all"}.get(run.reveal, f", told {run.reveal}")
     return f"{label}{told}"
 
