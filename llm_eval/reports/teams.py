@@ -21,7 +21,7 @@ from osj_envs.env import Environment
 from osj_envs.records import EpisodeRecord
 from osj_envs.statistics import Ratio
 
-LONGEST_NAME = 30
+LONGEST_NAME = 28
 """Characters of a mixed team's own name, and of what tells two teams of one name apart: beyond them
 something shorter stands in their place, so that tables and legends stay readable."""
 
