@@ -9,10 +9,11 @@ from typing import Any, cast
 import jax
 import numpy as np
 
+from llm_eval.clients.base import Client
 from llm_eval.clients.connect import Endpoints
 from llm_eval.clients.errors import ClientError
 from llm_eval.experiment import ExperimentConfig, Game, up_to_the_stop
-from llm_eval.players import Cast, recorded_clients, seat_models
+from llm_eval.players import Cast, recorded_clients, seat_asked
 from llm_eval.prompts.system import Reveal
 from llm_eval.records import RESULT, Progress, RunFolder, StepRecord, installed_versions
 from llm_eval.status import RunStatus, read_status
@@ -49,6 +50,7 @@ class Stage:
         env: as the players are told of it.
         cast: the players.
         endpoints: to be held open around all games.
+        person: the client that asks people; None where none is seated.
 
     Attributes:
         played: the environment up to where the experiment stops.
@@ -56,7 +58,12 @@ class Stage:
     """
 
     def __init__(
-        self, config: ExperimentConfig, env: MultiTrial, cast: Cast, endpoints: Endpoints
+        self,
+        config: ExperimentConfig,
+        env: MultiTrial,
+        cast: Cast,
+        endpoints: Endpoints,
+        person: Client | None = None,
     ) -> None:
         self.config = config
         self.env = env
@@ -64,6 +71,7 @@ class Stage:
         self.cast = cast
         self.status: dict[str, RunStatus] = {}
         self.endpoints = endpoints
+        self.person = person
         self._matches: dict[tuple[str | None, ...], Match] = {}
 
     async def play(self, game: Game) -> Played:
@@ -87,9 +95,11 @@ class Stage:
         return Played(records.load(game.path / EPISODE), result["players"])
 
     async def _play(self, game: Game, folder: RunFolder, book: "_Book") -> None:
-        clients = recorded_clients(self.endpoints, self.cast, folder, self.config.budget_dollars)
+        clients = recorded_clients(
+            self.endpoints, self.cast, folder, self.config.budget_dollars, self.person
+        )
         reveal = cast(Reveal, self.config.reveal)
-        hosts = seat_models(game, self.cast, self.env, reveal, clients, book.pending.append)
+        hosts = seat_asked(game, self.cast, self.env, reveal, clients, book.pending.append)
         match = self._match(game, hosts).with_hosts(hosts)
         key = jax.random.fold_in(jax.random.key(self.config.seed), game.problem_seed)
         latent = self.played.problem(game.problem_seed)
@@ -127,7 +137,7 @@ class _Book:
         self.show("running")
 
     def add(self, step: Step) -> None:
-        """Takes a step: the models' own records, and those of the other players."""
+        """Takes a step: the records of those who were asked, and those of the other players."""
         others = [
             StepRecord(
                 "step",
@@ -139,7 +149,7 @@ class _Book:
                 reward=float(step.rewards[place]),
             )
             for place, each in enumerate(self._game.team.places)
-            if each.player not in self._stage.cast.models
+            if not self._stage.cast.is_asked(each.player)
         ]
         # Rewrites come in the order of their replies, which a resumed run does not repeat.
         for record in sorted([*self.pending, *others], key=lambda each: (each.kind, each.seat)):

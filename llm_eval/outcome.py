@@ -9,6 +9,7 @@ import numpy as np
 
 from llm_eval.experiment import Team
 from llm_eval.game import Played, one_problem
+from llm_eval.players import HUMAN
 from osj_envs import metrics, schelling
 from osj_envs.env import Environment
 from osj_envs.records import EpisodeRecord
@@ -50,8 +51,8 @@ def summarise(
 
 
 def _counts(games: Sequence[Played]) -> dict[str, Any]:
-    """The replies of all games of a team."""
-    players = [each for game in games for each in game.replies.values()]
+    """The models' replies in all games of a team."""
+    players = [each for game in games for name, each in game.replies.items() if name != HUMAN]
     counts = {name: sum(each[name] for each in players) for name in COUNTS}
     for name in ("invalid", "failures"):
         counts[name] = sum(sum(each[name].values()) for each in players)

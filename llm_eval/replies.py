@@ -138,6 +138,18 @@ class HarvestReply(StepReply):
     action: Annotated[Literal[HARVEST_ACTIONS], Name]  # type: ignore[valid-type]
 
 
+class CleanupChoice(Part):
+    """What a person chose in OpenCleanup."""
+
+    action: Annotated[Literal[CLEANUP_ACTIONS], Name]  # type: ignore[valid-type]
+
+
+class HarvestChoice(Part):
+    """What a person chose in OpenHarvest."""
+
+    action: Annotated[Literal[HARVEST_ACTIONS], Name]  # type: ignore[valid-type]
+
+
 class Rewrite(Part):
     """The notes after a trial.
 
@@ -156,6 +168,12 @@ class Rewrite(Part):
 
 STEP_REPLIES: dict[str, type[StepReply]] = {"cleanup": CleanupReply, "harvest": HarvestReply}
 """The reply of each game."""
+
+CHOICES: dict[str, type[CleanupChoice] | type[HarvestChoice]] = {
+    "cleanup": CleanupChoice,
+    "harvest": HarvestChoice,
+}
+"""The choice of a person in each game."""
 
 ACTIONS: dict[str, tuple[str, ...]] = {"cleanup": CLEANUP_ACTIONS, "harvest": HARVEST_ACTIONS}
 """The names of each game's actions, by their code."""

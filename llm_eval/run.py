@@ -2,16 +2,18 @@
 
 experiment is a file of `configs/experiment`, and every key of it can be set. A team of one's own is
 team=PLAYER or team=[PLAYER,...] with one for each seat, where a player is `llm:MODEL` (a file of
-`configs/client`), `scripted:POLICY` or `checkpoint:PATH`. Each game has a folder of its own below
+`configs/client`), `scripted:POLICY`, `checkpoint:PATH` or `human` (you, by the keys of this
+terminal). Each game has a folder of its own below
 `directory`; the same command goes on where it was stopped. `--status FOLDER` tells where the runs
 below a folder are. The last line is one JSON object. `--help` prints every key.
 """
 
 import asyncio
+import contextlib
 import json
 import pathlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -29,12 +31,15 @@ from llm_eval.experiment import (
     make_played,
 )
 from llm_eval.game import Played, Stage
+from llm_eval.keyboard import Keyboard, Person, check_terminal
 from llm_eval.outcome import summarise
-from llm_eval.players import make_cast
+from llm_eval.players import Cast, make_cast
+from llm_eval.records import DONE
 from llm_eval.status import find_runs, read_status, status_table
 from osj_envs.compose import ConfigError, compose_config, to_record
 from osj_envs.env_config import env_schemas
 from osj_envs.metrics import TABLE_WIDTH
+from osj_envs.trials import MultiTrial
 
 STOPPED, WRONG, INTERRUPTED = 1, 2, 130
 """Exit statuses: some runs stopped before their end; wrong arguments; stopped by hand."""
@@ -78,8 +83,10 @@ def run(config: ExperimentConfig) -> int:
     env = make_played(config)
     teams = list_teams(config, env)
     games = list_games(config, env, teams)
-    stage = Stage(config, env, make_cast(config, env, teams), Endpoints())
-    ended = asyncio.run(_play_all(stage, games))
+    cast = make_cast(config, env, teams)
+    with _person(cast, env, games) as person:
+        stage = Stage(config, env, cast, Endpoints(), person)
+        ended = asyncio.run(_play_all(stage, games))
     stopped = {game: end for game, end in ended.items() if isinstance(end, Exception)}
     for game, error in stopped.items():
         print(f"{game.path}: {error}", file=sys.stderr)
@@ -114,9 +121,25 @@ def show_status(arguments: Sequence[str]) -> int:
     return 0
 
 
+@contextlib.contextmanager
+def _person(cast: Cast, env: MultiTrial, games: Sequence[Game]) -> Iterator[Person | None]:
+    """Who is at the keyboard, if anybody has something to play there."""
+    if not cast.has_human or all((game.path / DONE).exists() for game in games):
+        yield None
+        return
+    check_terminal(sys.stdin)
+    console = Console(stderr=True)
+    console.print("The game is being prepared, which takes up to a minute.")
+    with Keyboard(sys.stdin) as keys:
+        yield Person(keys, console, env.name)
+
+
 async def _play_all(stage: Stage, games: Sequence[Game]) -> dict[Game, Played | Exception]:
-    """Every game's end; one that stops does not stop the others."""
-    places = asyncio.Semaphore(stage.config.games_at_once)
+    """Every game's end; one that stops does not stop the others.
+
+    Where a person plays, games are played one by one and the screen is theirs.
+    """
+    places = asyncio.Semaphore(1 if stage.person else stage.config.games_at_once)
 
     async def play(game: Game) -> Played | Exception:
         async with places:
@@ -133,7 +156,7 @@ async def _play_all(stage: Stage, games: Sequence[Game]) -> dict[Game, Played | 
     console = _wide(Console(stderr=True))
     live = Live(get_renderable=picture, console=console, refresh_per_second=REFRESHES)
     async with stage.endpoints:
-        with live:
+        with contextlib.nullcontext() if stage.person else live:
             ends = await asyncio.gather(*(play(game) for game in games))
     return dict(zip(games, ends, strict=True))
 

@@ -59,6 +59,27 @@ def system_prompt(env: MultiTrial, role: AgentRole = "none", revealed: str = "")
     """
     if role not in ROLES:
         raise ValueError(f"Unknown role: {role!r}; {nearest(role, list(ROLES))}")
+    return _world(
+        env,
+        role,
+        revealed,
+        turn=fill("turn", recent=RECENT_STEPS),
+        notes=fill("notes", most_notes=MAX_NOTES, longest=LONGEST_TEXT),
+        reply=_reply(game_text(env)),
+    )
+
+
+def rules_for_a_person(env: MultiTrial) -> str:
+    """What a language model is told of the game, with how a person reads a step.
+
+    Raises:
+        ValueError: an unknown game.
+    """
+    return _world(env, "none", "", turn=fill("person_turn"), notes="", reply="").strip()
+
+
+def _world(env: MultiTrial, role: AgentRole, revealed: str, **manner: str) -> str:
+    """A game's rules, with how its player reads, remembers and replies."""
     game = game_text(env)
     items = fill(f"{game.name}_{role}", **_role_fields(env, role)) if role != "none" else ""
     return fill(
@@ -68,12 +89,10 @@ def system_prompt(env: MultiTrial, role: AgentRole = "none", revealed: str = "")
         moving=fill("moving"),
         role=f"{items}\n\n" if items else "",
         revealed=f"{revealed}\n\n" if revealed else "",
-        turn=fill("turn", recent=RECENT_STEPS),
-        notes=fill("notes", most_notes=MAX_NOTES, longest=LONGEST_TEXT),
-        reply=_reply(game),
         ahead=game.window.ahead,
         behind=game.window.behind,
         side=game.window.side,
+        **manner,
         **_NUMBERS[game.name](game.config),
     )
 

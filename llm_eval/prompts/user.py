@@ -47,7 +47,7 @@ def step_message(
         rules=game.rules_known(view.evidence),
         notes=notes_text(memory.notes),
         earlier=earlier_text(memory),
-        others=listed((last_seen(o, sight.own.step) for o in witness.others), "none seen yet"),
+        others=others_text(witness, sight),
         plan=plan_text(memory.goals),
         last=listed([*told, *witness.events]),
         recent=listed(map(_recent, memory.recent)),
@@ -88,6 +88,11 @@ def notes_text(notes: Sequence[Note]) -> str:
 def earlier_text(memory: Memory) -> str:
     """The summaries of the trials before."""
     return "\n".join(memory.earlier_trials) or "none"
+
+
+def others_text(witness: Witness, sight: Sight) -> str:
+    """The other agents as they were last seen."""
+    return listed((last_seen(o, sight.own.step) for o in witness.others), "none seen yet")
 
 
 def plan_text(goals: Sequence[PlannedGoal]) -> str:

@@ -16,6 +16,7 @@ from llm_eval.clients.base import Reply, Request
 from llm_eval.clients.scripted import Scripted, wander
 from llm_eval.memory import Memory
 from llm_eval.policy import LanguageModel
+from llm_eval.prompts.person import person_message
 from llm_eval.prompts.system import game_text
 from llm_eval.prompts.user import step_message
 from llm_eval.records import StepRecord
@@ -104,6 +105,7 @@ def test_what_nobody_experienced_changes_no_prompt(name: str) -> None:
 
 
 def prompt_of(board: Board, seat: int) -> str:
+    """What a model and a person read in the seat."""
     game = game_text(board.env)
     view = SeatView(
         observation=board.observation(seat),
@@ -117,7 +119,8 @@ def prompt_of(board: Board, seat: int) -> str:
     )
     sight = game.look(view.observation)
     witness = watch(game, Witness(), sight)
-    return step_message(board.env, game, view, sight, Memory(), witness, ())
+    model = step_message(board.env, game, view, sight, Memory(), witness, ())
+    return model + person_message(board.env, game, view, sight, Memory(), witness, (), 0.0)
 
 
 Change = Callable[[Board, int, np.ndarray], Any]

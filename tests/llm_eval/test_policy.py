@@ -14,9 +14,10 @@ from llm_eval.carry import Carry
 from llm_eval.clients.base import Reply, Request
 from llm_eval.clients.errors import InfrastructureError
 from llm_eval.clients.scripted import Scripted, wander
-from llm_eval.policy import FROZEN, Informed, LanguageModel
+from llm_eval.policy import Informed, LanguageModel
 from llm_eval.records import StepRecord
 from llm_eval.replies import MAX_LESSONS, MAX_TO_TRY
+from llm_eval.seated import FROZEN
 from osj_envs.grid.codes import Action
 from tests.llm_eval.fakes import failed
 from tests.llm_eval.games import GAMES, Table, make, of_seat, play, reads

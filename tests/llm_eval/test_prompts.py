@@ -14,13 +14,22 @@ import pytest
 
 import llm_eval.prompts
 from llm_eval.clients.scripted import Scripted, wander
+from llm_eval.human import Human
 from llm_eval.parsing import check_legal
 from llm_eval.policy import LanguageModel
 from llm_eval.prompts import fill, template_names
 from llm_eval.prompts.examples import example_worlds
-from llm_eval.prompts.system import REVEALS, ROLES, game_text, reveal_text, system_prompt
+from llm_eval.prompts.system import (
+    REVEALS,
+    ROLES,
+    game_text,
+    reveal_text,
+    rules_for_a_person,
+    system_prompt,
+)
 from llm_eval.records import StepRecord
 from llm_eval.replies import ACTIONS, STEP_REPLIES
+from llm_eval.seated import Seated
 from tests.llm_eval.games import GAMES, Table, make, play, reads
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
@@ -37,11 +46,13 @@ BLOCKS = (
 )
 
 
-def records_of(name: str, steps: int = 40, script: Any = reads) -> list[StepRecord]:
+def records_of(
+    name: str, steps: int = 40, script: Any = reads, seated: type[Seated] = LanguageModel
+) -> list[StepRecord]:
     env = make(name, num_trials=2, trial_length=25)
     records: list[StepRecord] = []
     players = [
-        LanguageModel(Scripted(script), env, seat, recorder=records.append)
+        seated(Scripted(script), env, seat, recorder=records.append)
         for seat in range(env.num_agents)
     ]
     play(Table(env, jax.random.key(3), env.problem(906)), players, steps)
@@ -70,6 +81,7 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in GAMES:
         all_system_prompts(name)
         records_of(name, steps=26, script=wander)
+        records_of(name, steps=2, script=wander, seated=Human)
     assert used == set(template_names())
 
 
@@ -109,6 +121,15 @@ def test_blocks_come_in_the_protocols_order(name: str) -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_the_same_game_gives_the_same_prompts(name: str) -> None:
     assert records_of(name) == records_of(name)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_person_reads_the_rules_that_a_model_reads(name: str) -> None:
+    prompt, rules = system_prompt(make(name)), rules_for_a_person(make(name))
+    world, _, reading = rules.partition("## What you see each step")
+    assert prompt.startswith(world)
+    assert prompt.removeprefix(world).startswith("## What you read each step")
+    assert "JSON" not in reading
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -220,7 +220,6 @@ def test_another_configuration_does_not_overwrite_a_run(tmp_path, capsys):
     ("options", "sentence"),
     [
         ((), "There is no team"),
-        (("team=human",), "A human cannot be seated"),
         (("team=script:random",), "Unknown player: 'script:random'"),
         (("team=scripted:randm",), "did you mean 'random'"),
         (("team=llm:gpt",), "Unknown model: 'gpt'"),
