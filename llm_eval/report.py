@@ -80,6 +80,7 @@ def report(options: argparse.Namespace) -> int:
     result = {
         "out": str(folder),
         "runs": len(found.runs) - len(teams.repeated),
+        "scripted_roles": [str(each.path) for each in found.roles],
         "left_out": {str(path): why for path, why in found.left_out.items()},
         "repeated": [str(path) for path in teams.repeated],
         "drawn": drawn,

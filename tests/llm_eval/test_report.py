@@ -195,6 +195,9 @@ def test_a_run_that_was_played_twice_counts_once(runs, tmp_path, capsys):
     told = last_line(printed.out)
     assert (told["runs"], len(told["repeated"])) == (2, 2)
     assert "another run of the same team and problem is taken" in printed.err
+    taken = {str(each.path) for team in teams_in(runs).plain for each in team.runs}
+    assert len(taken) == 2
+    assert not taken & set(told["repeated"])
 
 
 def test_teams_are_ordered_by_return_and_each_has_a_name_of_its_own(tmp_path):
