@@ -12,6 +12,7 @@ from llm_eval.reports.items import GAMES, Made, Request, Unfilled, seeds_of
 from llm_eval.reports.measures import Quantity, figure, measure
 from llm_eval.reports.mixed import Member, member_sheet, members
 from llm_eval.reports.sheets import SEEDS, Cell, Column, Sheet
+from llm_eval.reports.styles import GREY
 from llm_eval.reports.teams import Team
 from llm_eval.views.words import counted
 
@@ -87,7 +88,7 @@ def _draw_shares(request: Request, players: Sequence[Member], axes: Axes) -> Non
     drawing.title(axes, f"OpenCleanup: who cleans in {team.label}")
     axes.set_ylabel("share of the cells cleared")
     if len(players) == len(team.players):
-        axes.axhline(1 / len(players), color=drawing.GREY, linewidth=1, zorder=1)
+        axes.axhline(1 / len(players), color=GREY, linewidth=1, zorder=1)
         axes.set_ylabel("share of the cells cleared; grey: equal")
     drawing.in_percent(axes)
     axes.set_ylim(bottom=0)

@@ -251,7 +251,7 @@ def test_how_a_model_is_asked_makes_no_other_team(tmp_path):
 
 
 REAL = {
-    "cleanup": (("team=[llm:scripted,scripted:random]",), "table3,table4,figure6,figure8"),
+    "cleanup": (("team=llm:scripted",), "table3,table4,figure8"),
     "harvest": (("team=llm:scripted", "cooperators=[0,1,2]", "rotate=true"), "figure7"),
 }
 """What is played, and what this fills."""

@@ -9,8 +9,8 @@ import pytest
 from matplotlib.axes import Axes
 
 from llm_eval.reports import figure3, figure4, figure5, figure6, figure7, figure8, figure9
-from llm_eval.reports.drawing import COLOURS, GREY, styles
 from llm_eval.reports.items import Made, Unfilled
+from llm_eval.reports.styles import COLOURS, GREY, styles
 from osj_envs import records
 from tests.llm_eval.recorded import episode, request, rows_of, sheet_of, write_run
 
