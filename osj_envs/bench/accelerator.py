@@ -11,7 +11,7 @@ import functools
 import json
 import pathlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -78,7 +78,7 @@ def main() -> int:
     return 0 if all(check.is_good for check in checks) else 1
 
 
-def run(games: list[str], counts: tuple[int, ...]) -> tuple[list[Check], dict[str, float]]:
+def run(games: Sequence[str], counts: tuple[int, ...]) -> tuple[list[Check], dict[str, float]]:
     """All checks and all figures by name."""
     checks: list[Check] = []
     figures: dict[str, float] = {}
