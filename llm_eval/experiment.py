@@ -27,6 +27,7 @@ class ExperimentConfig:
             `llm:MODEL` (a file of `configs/client`), `scripted:POLICY`, `checkpoint:PATH` or
             `human` (by the keys of this terminal).
         teams: several teams by name, as an experiment has them; left aside where `team` is given.
+        only: names of the teams that play, where not all do.
         cooperators: numbers of cooperators; each team plays with each of them, its first players
             told that they cooperate and the others that they defect. None for no roles.
         rotate: the seating shifts by one from each problem seed to the next.
@@ -46,6 +47,7 @@ class ExperimentConfig:
     title: str = "custom"
     team: Any = None
     teams: dict[str, Any] = dataclasses.field(default_factory=dict)
+    only: list[str] | None = None
     cooperators: list[int] | None = None
     rotate: bool = False
     reveal: str = "none"
@@ -141,18 +143,24 @@ def up_to_the_stop(config: ExperimentConfig, env: MultiTrial) -> MultiTrial:
 
 
 def list_teams(config: ExperimentConfig, env: MultiTrial) -> list[Team]:
-    """All teams, with every number of cooperators.
+    """The teams that play, with every number of cooperators.
 
     Raises:
-        ValueError: there is no team, or one does not fit the seats or its roles.
+        ValueError: there is no such team, or one does not fit the seats or its roles.
     """
     named = {_name_of(config.team): config.team} if config.team else config.teams
     if not named:
         raise ValueError("There is no team; take an experiment, or name one as team=llm:MODEL.")
     plain = [_team(name, entry, env) for name, entry in named.items()]
-    if config.cooperators is None:
+    counts = config.cooperators
+    if counts is not None:
+        plain = [_with_roles(team, count) for team in plain for count in counts]
+    if config.only is None:
         return plain
-    return [_with_roles(team, count) for team in plain for count in config.cooperators]
+    by_name = {team.name: team for team in plain}
+    if unknown := [name for name in config.only if name not in by_name]:
+        raise ValueError(f"Unknown team: {unknown[0]!r}; {nearest(unknown[0], list(by_name))}")
+    return [by_name[name] for name in dict.fromkeys(config.only)]
 
 
 def list_games(config: ExperimentConfig, env: MultiTrial, teams: list[Team]) -> list[Game]:

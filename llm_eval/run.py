@@ -5,49 +5,26 @@ team=PLAYER or team=[PLAYER,...] with one for each seat, where a player is `llm:
 `configs/client`), `scripted:POLICY`, `checkpoint:PATH` or `human` (you, by the keys of this
 terminal). Each game has a folder of its own below
 `directory`; the same command goes on where it was stopped. `--status FOLDER` tells where the runs
-below a folder are. The last line is one JSON object. `--help` prints every key.
+below a folder are. `-m` plays each unfinished game as a job of its own, here or, with
+hydra/launcher=slurm, on a cluster. The last line is one JSON object. `--help` prints every key.
 """
 
-import asyncio
-import contextlib
-import json
 import pathlib
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 from rich.console import Console
-from rich.live import Live
-from rich.table import Table
 
-from llm_eval.clients.connect import Endpoints
-from llm_eval.clients.errors import ClientError
-from llm_eval.experiment import (
-    ExperimentConfig,
-    Game,
-    list_games,
-    list_teams,
-    make_played,
-)
-from llm_eval.game import Played, Stage
-from llm_eval.keyboard import Keyboard, Person, check_terminal
-from llm_eval.outcome import summarise
-from llm_eval.players import Cast, make_cast
-from llm_eval.records import DONE
+from llm_eval.launch import launch
+from llm_eval.play import INTERRUPTED, WRONG, compose, load_config, play, wide
 from llm_eval.status import find_runs, read_status, status_table
-from osj_envs.compose import ConfigError, compose_config, to_record
-from osj_envs.env_config import env_schemas
-from osj_envs.metrics import TABLE_WIDTH
-from osj_envs.trials import MultiTrial
-
-STOPPED, WRONG, INTERRUPTED = 1, 2, 130
-"""Exit statuses: some runs stopped before their end; wrong arguments; stopped by hand."""
+from osj_envs.compose import ConfigError
 
 STATUS = "--status"
 
-REFRESHES = 2
-"""Live tables a second."""
+MULTIRUN = {"-m", "--multirun"}
+"""As hydra has them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,11 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
         if {"-h", "--help"} & set(arguments):
-            print(__doc__, OmegaConf.to_yaml(_compose([])), sep="\n")
+            print(__doc__, OmegaConf.to_yaml(compose([])), sep="\n")
             return 0
         if STATUS in arguments:
             return show_status(arguments)
-        return run(load_config(arguments))
+        if MULTIRUN & set(arguments):
+            return launch([each for each in arguments if each not in MULTIRUN])
+        return play(load_config(arguments))
     except (ConfigError, ValueError, TypeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return WRONG
@@ -68,113 +47,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def load_config(arguments: Sequence[str]) -> ExperimentConfig:
-    """The experiment that a command line asks for.
-
-    Raises:
-        ConfigError: an unknown key or group member, or a value that is not allowed.
-    """
-    config: ExperimentConfig = to_record(_compose(arguments))
-    return config
-
-
-def run(config: ExperimentConfig) -> int:
-    """Plays what is left to play, and prints what all games came to; the exit status."""
-    env = make_played(config)
-    teams = list_teams(config, env)
-    games = list_games(config, env, teams)
-    cast = make_cast(config, env, teams)
-    with _person(cast, env, games) as person:
-        stage = Stage(config, env, cast, Endpoints(), person)
-        ended = asyncio.run(_play_all(stage, games))
-    stopped = {game: end for game, end in ended.items() if isinstance(end, Exception)}
-    for game, error in stopped.items():
-        print(f"{game.path}: {error}", file=sys.stderr)
-    if stopped:
-        print(
-            f"{len(stopped)} of {len(games)} games did not come to their end; the same command "
-            "goes on from there.",
-            file=sys.stderr,
-        )
-        return STOPPED
-    played = {team: [each for game, each in _played(ended) if game.team == team] for team in teams}
-    tables, values = summarise(env.game, played, config.seed)
-    facts: dict[str, Any] = {"env": env.name, "experiment": config.title, "reveal": config.reveal}
-    print(tables)
-    if (stop := config.stop_after_trials) is not None:
-        print(f"Stopped after trial {stop} of {env.num_trials}.")
-        facts["stopped_after_trials"] = stop
-    print(json.dumps({**facts, "problem_seeds": config.problem_seeds, **values}))
-    return 0
-
-
 def show_status(arguments: Sequence[str]) -> int:
     """Prints where the runs below a folder are."""
     rest = [each for each in arguments if each != STATUS]
     root = pathlib.Path(rest[0] if rest else "runs/llm_eval")
     if len(rest) > 1 or not root.is_dir():
-        raise ValueError(
-            f"{STATUS} takes a folder of runs, and {' '.join(map(str, rest))} is none."
-        )
+        raise ValueError(f"{STATUS} takes a folder of runs, and {' '.join(rest) or root} is none.")
     runs = [read_status(path) for path in find_runs(root)]
-    _wide(Console()).print(status_table(runs, root))
+    wide(Console()).print(status_table(runs, root))
     return 0
-
-
-@contextlib.contextmanager
-def _person(cast: Cast, env: MultiTrial, games: Sequence[Game]) -> Iterator[Person | None]:
-    """Who is at the keyboard, if anybody has something to play there."""
-    if not cast.has_human or all((game.path / DONE).exists() for game in games):
-        yield None
-        return
-    check_terminal(sys.stdin)
-    console = Console(stderr=True)
-    console.print("The game is being prepared, which takes up to a minute.")
-    with Keyboard(sys.stdin) as keys:
-        yield Person(keys, console, env.name)
-
-
-async def _play_all(stage: Stage, games: Sequence[Game]) -> dict[Game, Played | Exception]:
-    """Every game's end; one that stops does not stop the others.
-
-    Where a person plays, games are played one by one and the screen is theirs.
-    """
-    places = asyncio.Semaphore(1 if stage.person else stage.config.games_at_once)
-
-    async def play(game: Game) -> Played | Exception:
-        async with places:
-            try:
-                return await stage.play(game)
-            except (ClientError, ValueError) as error:
-                return error
-
-    root = pathlib.Path(stage.config.directory)
-
-    def picture() -> Table:
-        return status_table(list(stage.status.values()), root)
-
-    console = _wide(Console(stderr=True))
-    live = Live(get_renderable=picture, console=console, refresh_per_second=REFRESHES)
-    async with stage.endpoints:
-        with contextlib.nullcontext() if stage.person else live:
-            ends = await asyncio.gather(*(play(game) for game in games))
-    return dict(zip(games, ends, strict=True))
-
-
-def _wide(console: Console) -> Console:
-    """The console, wide enough for a table where it is no terminal."""
-    if not console.is_terminal:
-        console.width = TABLE_WIDTH
-    return console
-
-
-def _played(ended: dict[Game, Played | Exception]) -> list[tuple[Game, Played]]:
-    return [(game, end) for game, end in ended.items() if isinstance(end, Played)]
-
-
-def _compose(arguments: Sequence[str]) -> DictConfig:
-    schemas: dict[str, Any] = {"llm_eval_schema": ExperimentConfig, **env_schemas()}
-    return compose_config("llm_eval", arguments, schemas)
 
 
 if __name__ == "__main__":

@@ -15,18 +15,20 @@ import jax
 import pytest
 from rich.console import Console
 
-from llm_eval import keyboard, run
+from llm_eval import keyboard, play, run
 from llm_eval.clients.base import Message, Reply, Request
 from llm_eval.clients.scripted import Scripted, wander
 from llm_eval.human import Human
 from llm_eval.keyboard import Keyboard, Person
 from llm_eval.keys import actions_by_key
+from llm_eval.play import INTERRUPTED, WRONG
 from llm_eval.policy import LanguageModel
 from llm_eval.records import DONE, REPLIES, RESULT, STEPS, StepRecord
 from llm_eval.replies import ACTIONS
 from llm_eval.screen import NARROWEST, lay_out
 from llm_eval.seated import Seated
-from tests.llm_eval.games import GAMES, Table, make, play, reads
+from tests.llm_eval import games
+from tests.llm_eval.games import GAMES, Table, make, reads
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -55,7 +57,7 @@ def step_of(name: str, steps: int = 6) -> StepRecord:
     records: list[StepRecord] = []
     players: list[Seated] = [Human(Scripted(wander), env, recorder=records.append)]
     players += [LanguageModel(Scripted(reads), env, seat) for seat in range(1, env.num_agents)]
-    play(Table(env, jax.random.key(3), env.problem(906)), players, steps)
+    games.play(Table(env, jax.random.key(3), env.problem(906)), players, steps)
     return records[-1]
 
 
@@ -94,7 +96,7 @@ def test_a_person_reads_what_a_model_in_the_seat_would_read(name: str) -> None:
         env = make(name, num_trials=2, trial_length=25)
         records: list[StepRecord] = []
         players = [seated(Scripted(script), env, seat, recorder=records.append) for seat in SEATS]
-        play(Table(env, jax.random.key(3), env.problem(906)), players, 29)
+        games.play(Table(env, jax.random.key(3), env.problem(906)), players, 29)
         prompt = next(r.prompt for r in records if (r.trial, r.step, r.seat) == (1, 3, 0))
         assert prompt is not None
         parts = [part.partition("\n") for part in prompt.split("\n\n# ")]
@@ -143,8 +145,8 @@ def arguments(folder: pathlib.Path) -> list[str]:
 def play_keys(monkeypatch: Any, folder: pathlib.Path, *keys: str) -> tuple[int, list[str]]:
     """The program with these keys; its status, and the keys that were left."""
     typed = Typed(*keys)
-    monkeypatch.setattr(run, "check_terminal", lambda stdin: None)
-    monkeypatch.setattr(run, "Keyboard", lambda stdin: typed)
+    monkeypatch.setattr(play, "check_terminal", lambda stdin: None)
+    monkeypatch.setattr(play, "Keyboard", lambda stdin: typed)
     return run.main(arguments(folder)), typed.left
 
 
@@ -154,7 +156,7 @@ def test_a_person_who_left_goes_on_to_the_same_end(tmp_path, capsys, monkeypatch
     assert play_keys(monkeypatch, whole, *keys) == (0, [])
     printed = capsys.readouterr().out
     assert json.loads(printed.splitlines()[-1])["replies"] == 2 * (4 + 1)
-    assert play_keys(monkeypatch, parted, *keys[:5]) == (run.INTERRUPTED, [])
+    assert play_keys(monkeypatch, parted, *keys[:5]) == (INTERRUPTED, [])
     assert "the same command goes on" in capsys.readouterr().err
     assert run.main(["--status", str(parted)]) == 0
     assert "stopped" in capsys.readouterr().out
@@ -170,7 +172,7 @@ def test_a_person_who_left_goes_on_to_the_same_end(tmp_path, capsys, monkeypatch
 
 def test_without_a_terminal_nothing_is_begun(tmp_path, capsys, monkeypatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("wwww"))
-    assert run.main(arguments(tmp_path)) == run.WRONG
+    assert run.main(arguments(tmp_path)) == WRONG
     told = capsys.readouterr().err
     assert "A human plays by the keys of a terminal, and standard input is none" in told
     assert not list(tmp_path.iterdir())
@@ -233,6 +235,6 @@ def test_the_program_plays_on_a_terminal(tmp_path, terminal) -> None:
         )
         return program.returncode, program.stdout.decode()
 
-    assert start(b"ssd\x04") == (run.INTERRUPTED, "")
+    assert start(b"ssd\x04") == (INTERRUPTED, "")
     status, printed = start(b"xwqxx")
     assert (status, json.loads(printed.splitlines()[-1])["num_problems"]) == (0, 1)

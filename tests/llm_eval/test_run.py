@@ -20,9 +20,10 @@ from algorithms.compose import load_train_config
 from algorithms.learner import make_learner
 from algorithms.policy import load_policy
 from baselines import registry
-from llm_eval import players, run
+from llm_eval import experiment, players, run
 from llm_eval.clients import scripted
 from llm_eval.clients.config import load_client_config
+from llm_eval.play import STOPPED, WRONG, load_config
 from llm_eval.records import DONE, PROGRESS, REPLIES, RESULT, STEPS
 from osj_envs import records
 from osj_envs.env_config import make_env
@@ -71,7 +72,7 @@ def test_a_run_that_spent_its_budget_goes_on_to_the_same_end(tmp_path, capsys, p
     printed = last_line(capsys.readouterr().out)
     assert (printed["env"], printed["num_problems"], printed["replies"]) == ("cleanup", 2, 40)
     assert printed["dollars"] > 0
-    assert run.main(arguments(stopped, team, "budget_dollars=0.03")) == run.STOPPED
+    assert run.main(arguments(stopped, team, "budget_dollars=0.03")) == STOPPED
     told = capsys.readouterr().err
     assert "The budget is spent" in told
     assert "the same command goes on" in told
@@ -211,7 +212,7 @@ def test_another_configuration_does_not_overwrite_a_run(tmp_path, capsys):
     team = "team=scripted:random"
     assert run.main(arguments(tmp_path, team)) == 0
     before = [(path / RESULT).read_bytes() for path in runs_in(tmp_path)]
-    assert run.main(arguments(tmp_path, team, "seed=1")) == run.STOPPED
+    assert run.main(arguments(tmp_path, team, "seed=1")) == STOPPED
     assert "was begun with config.seed = 0" in capsys.readouterr().err
     assert [(path / RESULT).read_bytes() for path in runs_in(tmp_path)] == before
 
@@ -236,7 +237,7 @@ def test_another_configuration_does_not_overwrite_a_run(tmp_path, capsys):
 )
 def test_what_cannot_be_played_is_refused_in_one_sentence(tmp_path, capsys, options, sentence):
     where = [] if "--status" in options else arguments(tmp_path)
-    assert run.main([*where, *options]) == run.WRONG
+    assert run.main([*where, *options]) == WRONG
     assert sentence in capsys.readouterr().err
     assert not runs_in(tmp_path)
 
@@ -246,10 +247,10 @@ def test_what_cannot_be_played_is_refused_in_one_sentence(tmp_path, capsys, opti
 )
 @pytest.mark.parametrize("game", ["cleanup", "harvest"])
 def test_every_experiment_makes_games(name, game):
-    config = run.load_config([f"experiment={name}", f"env={game}"])
-    env = run.make_played(config)
-    teams = run.list_teams(config, env)
-    games = run.list_games(config, env, teams)
+    config = load_config([f"experiment={name}", f"env={game}"])
+    env = experiment.make_played(config)
+    teams = experiment.list_teams(config, env)
+    games = experiment.list_games(config, env, teams)
     assert config.title == name
     assert len({each.path for each in games}) == len(teams) * len(config.problem_seeds)
     models = {p.player for team in teams for p in team.places if p.player.startswith("llm:")}
