@@ -11,6 +11,8 @@ import pytest
 
 CACHE = pathlib.Path(__file__).resolve().parents[1] / ".cache" / "jax"
 
+FAST_TO_COMPILE = "--xla_backend_optimization_level=0"
+
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
@@ -24,6 +26,13 @@ hypothesis.settings.load_profile("suite")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Benchmarks time compilation, so they must not find it on disk."""
+    """Compiles for benchmarks and slow tests as users do, and for other tests in less time.
+
+    Most tests run what they compile for some milliseconds, so that machine code need not be good.
+    Benchmarks time compilation, so they must not find it on disk either.
+    """
     if config.getoption("benchmark_only"):
         os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
+    elif config.option.markexpr == "not slow":
+        flags = os.environ.get("XLA_FLAGS", "")
+        os.environ["XLA_FLAGS"] = f"{FAST_TO_COMPILE} {flags}".strip()
