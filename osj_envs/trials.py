@@ -147,14 +147,22 @@ class MultiTrial:
     def _begin_next(
         self, key: Key, done: Bool[Array, ""], ended: State
     ) -> tuple[Observation, State]:
-        """The next trial of this episode, or the first of the next."""
+        """The next trial of this episode, or the first of the next, which begins as by `reset`.
+
+        A new latent is drawn either way: at a trial's end, that costs less than another branch.
+        """
         episode_key, trial_key = jax.random.split(key)
-        same_episode = self._begin_trial(trial_key, ended)
-        return rarely(done, self.reset, same_episode, episode_key)
+        latent_key, world_key = jax.random.split(episode_key)
+        drawn = self.game.sample_latent(latent_key, self.split)
+        latent = jax.tree.map(lambda new, old: jnp.where(done, new, old), drawn, ended.latent)
+        # A clone, since JAX's key checker takes a choice between two keys for a use of both.
+        start_key = jax.random.clone(jnp.where(done, world_key, trial_key))
+        return self._begin_trial(start_key, replace(ended, latent=latent, done=jnp.bool_(False)))
 
     def _begin_trial(self, key: Key, ended: State) -> tuple[Observation, State]:
-        """The next trial on the same latent."""
-        clock = Clock(trial=ended.clock.trial + 1, step=jnp.zeros_like(ended.clock.step))
+        """The next trial on the latent; the first one after an episode's last."""
+        trial = (ended.clock.trial + 1) % self.num_trials
+        clock = Clock(trial=trial, step=jnp.zeros_like(ended.clock.step))
         world = self.game.lay_world(key, ended.latent)
         return self.game.observe(world, clock), replace(ended, world=world, clock=clock)
 
