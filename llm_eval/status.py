@@ -53,7 +53,7 @@ def read_status(path: pathlib.Path) -> RunStatus:
 
 
 def status_table(runs: Sequence[RunStatus], root: pathlib.Path) -> Table:
-    """A line for each run: where it is, returns, invalid replies, failures, tokens, dollars.
+    """A line for each run: where it is, returns, replies and what they came to.
 
     Args:
         runs: read from their folders, or by the process that plays them made of what it knows.
@@ -61,7 +61,7 @@ def status_table(runs: Sequence[RunStatus], root: pathlib.Path) -> Table:
     """
     table = Table(box=None)
     headings = ("run", "state", "trial", "step", "returns", "replies", "invalid", "failures")
-    for heading in (*headings, "tokens in", "tokens out", "dollars", "left"):
+    for heading in (*headings, "tokens in", "tokens out", "s each", "dollars", "left"):
         table.add_column(heading, overflow="fold")
     for run in runs:
         table.add_row(*_cells(run, root))
@@ -84,7 +84,8 @@ def _cells(run: RunStatus, root: pathlib.Path) -> list[str]:
     state = f"{run.state}: {run.stopped}" if run.stopped and run.state == "stopped" else run.state
     dollars = f"{whole.dollars:.2f}" + (" + ?" if whole.unpriced else "")
     numbers = [f"{each:,}" for each in counts + tokens]
-    return [name, state, *place, *numbers, dollars, _left(run)]
+    seconds = f"{whole.seconds / whole.replies:.1f}" if whole.replies else "-"
+    return [name, state, *place, *numbers, seconds, dollars, _left(run)]
 
 
 def _left(run: RunStatus) -> str:

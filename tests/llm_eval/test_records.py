@@ -311,10 +311,10 @@ def test_status_tells_where_runs_are(tmp_path: pathlib.Path):
     console = Console(width=150, record=True, file=io.StringIO())
     console.print(status.status_table([running, *runs], tmp_path))
     lines = [" ".join(line.split()) for line in console.export_text().splitlines()]
-    assert "one running 2/5 9/400 1 2.5 1 1 1 1,200 50 1.25 1:02:03" in lines
-    assert "one done 2/5 9/400 1 2.5 1 1 1 1,200 50 1.25 -" in lines
-    assert "two stopped: The budget is spent. 2/5 9/400 1 2.5 1 1 0 100 5 0.00 + ? -" in lines
-    assert "three begun - - - 0 0 0 0 0 0.00 -" in lines
+    assert "one running 2/5 9/400 1 2.5 1 1 1 1,200 50 2.0 1.25 1:02:03" in lines
+    assert "one done 2/5 9/400 1 2.5 1 1 1 1,200 50 2.0 1.25 -" in lines
+    assert "two stopped: The budget is spent. 2/5 9/400 1 2.5 1 1 0 100 5 0.0 0.00 + ? -" in lines
+    assert "three begun - - - 0 0 0 0 0 - 0.00 -" in lines
 
 
 def test_a_tally_survives_json():
