@@ -24,8 +24,8 @@ class ExperimentConfig:
         env: what is played; fewer trials by env.num_trials.
         title: of the experiment, and the name of its folder.
         team: who plays: one player for every seat, or a list of one for each. A player is
-            `llm:MODEL` (a file of `configs/client`), `scripted:POLICY`, `checkpoint:PATH` or
-            `human` (by the keys of this terminal).
+            `llm:MODEL` (a file of `configs/client`, or a path that ends in .yaml),
+            `scripted:POLICY`, `checkpoint:PATH` or `human` (by the keys of this terminal).
         teams: several teams by name, as an experiment has them; left aside where `team` is given.
         only: names of the teams that play, where not all do.
         cooperators: numbers of cooperators; each team plays with each of them, its first players

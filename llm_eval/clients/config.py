@@ -72,7 +72,8 @@ class ClientConfig(Record):
         base_url: of the endpoint; None for the provider's own.
         key_env: environment variable that holds the key.
         key_file: file that holds the key; without either, no key is sent.
-        json_mode: how JSON is enforced: by the reply's schema, as any one object, or not at all.
+        json_mode: how JSON is enforced: by the reply's schema (`json_object_schema` spells that as
+            llama-cpp-python asks for it), as any one object, or not at all.
         token_limit_name: the API's name of the limit on the answer's tokens.
         max_tokens: that limit, reasoning included.
         reasoning_effort: as the API spells it; None to leave it out.
@@ -89,7 +90,7 @@ class ClientConfig(Record):
     base_url: str | None = None
     key_env: str | None = None
     key_file: str | None = None
-    json_mode: Literal["json_schema", "json_object", "none"] = "none"
+    json_mode: Literal["json_schema", "json_object_schema", "json_object", "none"] = "none"
     token_limit_name: str = "max_tokens"
     max_tokens: int = Field(default=4096, ge=1)
     reasoning_effort: str | None = None
@@ -104,8 +105,10 @@ class ClientConfig(Record):
     def _fits_together(self) -> Self:
         if self.key_env and self.key_file:
             raise ValueError("key_env and key_file are both set; name one of them")
-        if self.provider == "anthropic" and self.json_mode == "json_object":
-            raise ValueError("json_mode is 'json_object', which anthropic lacks; take json_schema")
+        if self.provider == "anthropic" and self.json_mode.startswith("json_object"):
+            raise ValueError(
+                f"json_mode is {self.json_mode!r}, which anthropic lacks; take json_schema"
+            )
         if self.base_url and urllib.parse.urlsplit(self.base_url).password is not None:
             raise ValueError("base_url holds a password; name a key by key_env or key_file")
         return self
@@ -170,14 +173,16 @@ def client_names() -> list[str]:
 
 
 def load_client_config(name: str) -> ClientConfig:
-    """The file `configs/client/<name>.yaml`.
+    """The file `configs/client/<name>.yaml`, or, where the name ends in .yaml, that file.
 
     Raises:
         ValueError: there is no such file, or it does not make a configuration.
     """
-    if name not in client_names():
-        raise ValueError(f"Unknown model: {name!r}; {nearest(name, client_names())}")
-    node = OmegaConf.load(CLIENTS_DIR / f"{name}.yaml")
+    path = pathlib.Path(name) if name.endswith(".yaml") else CLIENTS_DIR / f"{name}.yaml"
+    if not path.is_file():
+        known = [*client_names(), "a file that ends in .yaml"]
+        raise ValueError(f"Unknown model: {name!r}; {nearest(name, known)}")
+    node = OmegaConf.load(path)
     return read_client_config(name, OmegaConf.to_container(node, resolve=True))  # type: ignore[arg-type]
 
 

@@ -90,6 +90,8 @@ def response_format(json_mode: str, schema: Schema) -> dict[str, Any]:
     """How the API is told to enforce JSON."""
     if json_mode == "json_object":
         return {"type": "json_object"}
+    if json_mode == "json_object_schema":
+        return {"type": "json_object", "schema": dict(schema.json_schema)}
     strict = {"name": schema.name, "schema": dict(schema.json_schema), "strict": True}
     return {"type": "json_schema", "json_schema": strict}
 

@@ -65,6 +65,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"model": ""}, "client c, model:"),
     ({"key_env": "A", "key_file": "b"}, "client c: key_env and key_file are both set"),
     ({"provider": "anthropic", "json_mode": "json_object"}, "anthropic lacks; take json_schema"),
+    ({"provider": "anthropic", "json_mode": "json_object_schema"}, "lacks; take json_schema"),
     ({"base_url": "http://me:secret@host/v1"}, "base_url holds a password"),
 ]
 
@@ -82,6 +83,14 @@ def test_a_wrong_configuration_is_refused_in_a_sentence(fields: dict[str, Any], 
 def test_an_unknown_model_names_the_nearest():
     with pytest.raises(ValueError, match=r"Unknown model: 'claude-opus'; did you mean 'claude-"):
         load_client_config("claude-opus")
+
+
+def test_a_model_can_be_a_file_of_ones_own(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "mine.yaml"
+    with pytest.raises(ValueError, match=r"Unknown model: .*mine\.yaml.*; "):
+        load_client_config(str(path))
+    path.write_text("provider: openai\nmodel: m\nbase_url: http://localhost:9/v1\n")
+    assert load_client_config(str(path)).base_url == "http://localhost:9/v1"
 
 
 def test_a_key_comes_from_its_variable_or_its_file(

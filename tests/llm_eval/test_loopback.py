@@ -275,9 +275,10 @@ def test_the_request_holds_what_is_configured():
             **fields,
         )
         ask_once("openai", served, key_env=None, json_mode="json_object")
+        ask_once("openai", served, key_env=None, json_mode="json_object_schema")
         ask_once("anthropic", served, key_env=None, json_mode="json_schema", **fields)
         ask_once("anthropic", served, key_env=None)
-    strict, loose, claude, free = served.bodies
+    strict, loose, shaped, claude, free = served.bodies
     format_of = {"name": "CleanupReply", "schema": schema, "strict": True}
     assert strict == {
         "model": "m",
@@ -292,6 +293,7 @@ def test_the_request_holds_what_is_configured():
         **extra,
     }
     assert loose["response_format"] == {"type": "json_object"}
+    assert shaped["response_format"] == {"type": "json_object", "schema": schema}
     assert set(loose) == {"model", "messages", "max_tokens", "response_format"}
     form = {"type": "json_schema", "schema": schema}
     assert claude == {
