@@ -68,7 +68,7 @@ def restack(by_agent, axis):
     return jax.tree.map(lambda *leaves: np.stack(leaves, axis), *by_agent.values())
 
 
-@pytest.mark.parametrize("build", [counting_env, cleanup_env])
+@pytest.mark.parametrize("build", [counting_env, pytest.param(cleanup_env, marks=pytest.mark.slow)])
 def test_a_vmapped_rollout_is_the_plain_environments_bit_for_bit(build):
     env = build()
     keys = jax.random.split(jax.random.key(7), ENVS)
