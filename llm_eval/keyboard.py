@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import signal
 import termios
 import time
 import tty
@@ -154,6 +153,5 @@ def _name(key: str) -> str:
 
 
 async def interrupt() -> None:
-    """Does what Ctrl-C does, and waits for it."""
-    signal.raise_signal(signal.SIGINT)
-    await asyncio.Event().wait()
+    """Does what Ctrl-C does, also where that signal is ignored, as in jobs in the background."""
+    raise KeyboardInterrupt

@@ -5,11 +5,14 @@ The environment variables are set before JAX is imported, and reach the programs
 
 import os
 import pathlib
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
 
 CACHE = pathlib.Path(__file__).resolve().parents[1] / ".cache" / "jax"
+
+MOST_MAPPINGS = 20_000
 
 FAST_TO_COMPILE = "--xla_backend_optimization_level=0"
 
@@ -36,3 +39,17 @@ def pytest_configure(config: pytest.Config) -> None:
     elif config.option.markexpr == "not slow":
         flags = os.environ.get("XLA_FLAGS", "")
         os.environ["XLA_FLAGS"] = f"{FAST_TO_COMPILE} {flags}".strip()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_programs() -> Iterator[None]:
+    """Lets go of what was compiled before a process reaches Linux's limit of 65,530 mappings.
+
+    Every program holds several, and past the limit compiling ends in a segmentation fault.
+    """
+    yield
+    maps = pathlib.Path("/proc/self/maps")
+    if maps.exists() and maps.read_text().count("\n") > MOST_MAPPINGS:
+        import jax
+
+        jax.clear_caches()

@@ -2,16 +2,15 @@
 
 Random actions, five agents, every view computed and used, compilation apart. With `--against`,
 fails where a rate, as a ratio to the calibration kernel, is over 20% below the stored run's in
-every one of three attempts.
+every one of three attempts; 50% if that was taken on another kind of processor.
 """
 
 import argparse
-import json
 import pathlib
 import sys
 
 import osj_envs
-from osj_envs.bench import compare, measure, rows
+from osj_envs.bench import compare, rows
 from osj_envs.devices import prepare_backend
 from osj_envs.progress import progress_bar
 
@@ -27,17 +26,19 @@ PEERS = """For comparison, measured on 2 CPU cores but for the last, which its a
 def main() -> int:
     """The program; returns its exit status."""
     options = _read_options()
+    try:
+        stored, most = compare.load(options.against) if options.against else ({}, 0.0)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     prepare_backend()
     figures = run(options.quick)
     _print(figures, options.quick)
-    slow = {}
-    if options.against:
-        stored = json.loads(options.against.read_text())
-        slow = confirm(figures, stored, options.quick)
-        for name, loss in slow.items():
-            print(f"{name} is {loss:.0%} below the stored run", file=sys.stderr)
+    slow = confirm(figures, stored, options.quick, most)
+    for name, loss in slow.items():
+        print(f"{name} is {loss:.0%} below the stored run", file=sys.stderr)
     if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n")
+        compare.store(options.json, figures)
     return 1 if slow else 0
 
 
@@ -46,7 +47,7 @@ def run(is_quick: bool) -> dict[str, float]:
     games = osj_envs.list_ids()
     kind = rows.quick if is_quick else rows.full
     work = [measurement for game in games for measurement in kind(game)]
-    figures = {compare.CALIBRATION: measure.calibration_rate()}
+    figures: dict[str, float] = {}
     with progress_bar("measurements", len(work)) as advance:
         for _, take in work:
             figures |= take()
@@ -58,14 +59,17 @@ def run(is_quick: bool) -> dict[str, float]:
 
 
 def confirm(
-    figures: dict[str, float], stored: dict[str, float], is_quick: bool
+    figures: dict[str, float],
+    stored: dict[str, float],
+    is_quick: bool,
+    most: float = compare.MOST_LOST,
 ) -> dict[str, float]:
     """What is too slow in every attempt; a busy machine is seldom busy in all of them."""
-    slow = compare.too_slow(figures, stored)
+    slow = compare.too_slow(figures, stored, most)
     for _ in range(ATTEMPTS - 1):
         if not slow:
             return slow
-        again = compare.too_slow(run(is_quick), stored)
+        again = compare.too_slow(run(is_quick), stored, most)
         slow = {name: min(loss, again[name]) for name, loss in slow.items() if name in again}
     return slow
 

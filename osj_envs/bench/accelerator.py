@@ -149,11 +149,11 @@ def _rates(game: str, counts: tuple[int, ...]) -> Iterator[dict[str, float]]:
     for count in counts:
         rate, compiling = measure.step_rate(game, count, STEPS)
         yield {
-            f"{game}/steps_per_second/{count}": rate,
+            f"{game}/steps_per_second/{count}": rate.per_second,
             f"{game}/compile_seconds/{count}": compiling,
             f"{game}/peak_megabytes/{count}": _peak_megabytes(),
         }
-    yield {f"{game}/resets_per_second": measure.reset_rate(game, counts[0])}
+    yield {f"{game}/resets_per_second": measure.reset_rate(game, counts[0]).per_second}
 
 
 def _totals(game: str, count: int, steps: int) -> dict[str, np.ndarray]:

@@ -1,5 +1,7 @@
 """Timings of compiled programs, and of a calibration kernel that stands for the machine."""
 
+import dataclasses
+import functools
 import resource
 import statistics
 import subprocess
@@ -15,22 +17,50 @@ import osj_envs
 from osj_envs.testing import workloads
 
 ROUNDS = 5
+PASSES = 400
 MEBIBYTE = 1 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Rate:
+    """How fast work went, in the middle of several rounds.
+
+    Attributes:
+        per_second: units of work a second.
+        per_pass: units of work in the time of one pass of the calibration kernel, which is timed
+            next to each round, so that a busy or another machine changes it little.
+    """
+
+    per_second: float
+    per_pass: float
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    """Seconds until the result of `work` is there."""
+    start = time.perf_counter()
+    jax.block_until_ready(work())
+    return time.perf_counter() - start
 
 
 def median_seconds(work: Callable[[], Any], rounds: int = ROUNDS) -> float:
     """Seconds of a round in the middle, after one that does not count."""
-    jax.block_until_ready(work())
-    taken = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        jax.block_until_ready(work())
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
+    seconds(work)
+    return statistics.median(seconds(work) for _ in range(rounds))
 
 
-def calibration_rate() -> float:
-    """Passes a second of a kernel of integer work, on every device, that no change here alters."""
+def rate(work: Callable[[], Any], units: int, rounds: int = ROUNDS) -> Rate:
+    """How fast `work`, of so many units, goes; a round that compiles does not count."""
+    kernel = calibration()
+    seconds(kernel)
+    seconds(work)
+    passes, taken = zip(*((seconds(kernel), seconds(work)) for _ in range(rounds)), strict=True)
+    relative = statistics.median(PASSES * t / k for t, k in zip(taken, passes, strict=True))
+    return Rate(units / statistics.median(taken), units / relative)
+
+
+@functools.cache
+def calibration() -> Callable[[], Any]:
+    """Passes of a kernel of integer work, on every device, that no change elsewhere alters."""
     count = 64 * len(jax.devices())
     words = jnp.arange(count * 4096, dtype=jnp.uint32).reshape(count, 4096)
 
@@ -38,28 +68,28 @@ def calibration_rate() -> float:
         def step(words: Any, _: Any) -> tuple[Any, None]:
             return (words ^ (words >> 7)) * jnp.uint32(2654435761) + words[:, ::-1], None
 
-        return jax.lax.scan(step, words, length=50)[0]
+        return jax.lax.scan(step, words, length=PASSES)[0]
 
     kernel = workloads.sharded(mix, workloads.mesh_for(count))
-    return 50 / median_seconds(lambda: kernel(words))
+    return lambda: kernel(words)
 
 
-def step_rate(name: str, count: int, steps: int, **options: Any) -> tuple[float, float]:
-    """Environment steps a second under random actions, and the seconds that compiling took."""
+def step_rate(name: str, count: int, steps: int, **options: Any) -> tuple[Rate, float]:
+    """Environment steps under random actions, and the seconds that compiling took."""
     env = osj_envs.make(name, **options)
     keys, states = workloads.reset_all(env, count)
     start = time.perf_counter()
     play = workloads.random_play(env, count, steps).lower(keys, states).compile()
     compiling = time.perf_counter() - start
-    return count * steps / median_seconds(lambda: play(keys, states)), compiling
+    return rate(lambda: play(keys, states), count * steps), compiling
 
 
-def reset_rate(name: str, count: int) -> float:
-    """Resets a second, each with a new latent."""
+def reset_rate(name: str, count: int) -> Rate:
+    """Resets, each with a new latent."""
     env = osj_envs.make(name)
     keys = jax.random.split(jax.random.key(0), count)
     reset = workloads.sharded(jax.vmap(env.reset), workloads.mesh_for(count))
-    return count / median_seconds(lambda: reset(keys))
+    return rate(lambda: reset(keys), count)
 
 
 def peak_megabytes(name: str, count: int, steps: int = 20) -> float:

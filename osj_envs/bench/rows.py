@@ -31,14 +31,14 @@ Measurement = tuple[str, Callable[[], dict[str, float]]]
 def quick(game: str) -> Iterator[Measurement]:
     """The rows that a change is checked by; each yields figures by name."""
     yield f"{game}/1024", lambda: _rates(game, 1024)
-    yield f"{game}/resets", lambda: {f"{game}/resets_per_second": measure.reset_rate(game, 1024)}
+    yield f"{game}/resets", functools.partial(_resets, game)
 
 
 def full(game: str) -> Iterator[Measurement]:
     """All rows of a game; each yields figures by name."""
     for count in STEPS:
         yield f"{game}/{count}", functools.partial(_rates, game, count)
-    yield f"{game}/resets", lambda: {f"{game}/resets_per_second": measure.reset_rate(game, 1024)}
+    yield f"{game}/resets", functools.partial(_resets, game)
     for kind, seats in SEATS.items():
         yield f"{game}/{seats} agents", functools.partial(_rate_with, game, kind)
     yield (
@@ -71,11 +71,20 @@ def targets(game: str) -> dict[str, Target]:
 def _rates(game: str, count: int) -> dict[str, float]:
     rate, compiling = measure.step_rate(game, count, STEPS[count])
     return {
-        f"{game}/steps_per_second/{count}": rate,
+        f"{game}/steps_per_second/{count}": rate.per_second,
+        f"{game}/steps_per_pass/{count}": rate.per_pass,
         f"{game}/compile_seconds/{count}": compiling,
+    }
+
+
+def _resets(game: str) -> dict[str, float]:
+    rate = measure.reset_rate(game, 1024)
+    return {
+        f"{game}/resets_per_second": rate.per_second,
+        f"{game}/resets_per_pass": rate.per_pass,
     }
 
 
 def _rate_with(game: str, kind: str) -> dict[str, float]:
     rate, _ = measure.step_rate(game, 256, 200, num_agents=SEATS[kind])
-    return {f"{game}/steps_per_second/{kind}": rate}
+    return {f"{game}/steps_per_second/{kind}": rate.per_second}

@@ -32,14 +32,23 @@ def test_every_seat_learns_to_echo_what_it_sees():
     assert (history[0]["return_by_trial"] < 0.4 * 7).all()
 
 
-@pytest.mark.parametrize("memory", ["gru", "lru", "evidence"])
+@pytest.mark.parametrize(
+    "memory",
+    ["gru", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("lru", "evidence"))],
+)
 def test_memory_outlives_the_trials(memory):
     learner = make_probe_learner(probes.Recall(2, 5), 5, 3, chunk_length=15, memory=memory)
     _, history = learn(learner, 100)
     assert (mean_of_last(history, "return_by_trial", 20) > 0.85).all()
 
 
-@pytest.mark.parametrize("agent", [{"memory": "none"}, {"memory": "gru", "wipe_at_trial": True}])
+@pytest.mark.parametrize(
+    "agent",
+    [
+        pytest.param({"memory": "none"}, marks=pytest.mark.slow),
+        {"memory": "gru", "wipe_at_trial": True},
+    ],
+)
 def test_without_memory_across_trials_only_the_first_can_be_learned(agent):
     learner = make_probe_learner(probes.Recall(2, 5), 5, 3, chunk_length=15, **agent)
     _, history = learn(learner, 100)
