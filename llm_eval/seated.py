@@ -3,6 +3,7 @@
 The text is made from the seat's own view, record and outcomes alone.
 """
 
+import abc
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +32,7 @@ FROZEN = "You could not act."
 """What came of a step in which the player was not asked."""
 
 
-class Seated:
+class Seated(abc.ABC):
     """A host player that is asked at every step; nothing of an episode is kept in the object.
 
     Args:
@@ -111,6 +112,7 @@ class Seated:
             pending=None,
         )
 
+    @abc.abstractmethod
     async def end_trial(self, carry: Carry, trial: int, evidence: Evidence) -> Carry:
         """The carry at the next trial's start.
 
@@ -119,11 +121,10 @@ class Seated:
             trial: that ended, from 0.
             evidence: the seat's own record at its end.
         """
-        raise NotImplementedError
 
+    @abc.abstractmethod
     async def _decide(self, carry: Carry, view: SeatView, sight: Sight) -> Carry:
         """The carry with a pending decision."""
-        raise NotImplementedError
 
     async def _ask(
         self, system: str, prompt: str, model: type[Read], tags: dict[str, Any]
