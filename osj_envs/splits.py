@@ -15,8 +15,9 @@ from typing import Generic, TypeAlias, TypeVar, get_args
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int, Int32
+from jaxtyping import Array, Bool, Int, Int32, UInt32
 
+from osj_envs.random_words import below
 from osj_envs.types import Key, Split
 
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -105,8 +106,8 @@ def nth_rank(index: IntLike, split: str, space: int) -> Int32[Array, "..."]:
     return _unpermute(jnp.asarray(index, jnp.int32) + start, space)
 
 
-def sample_rank(key: Key, split: str, space: int) -> Int32[Array, ""]:
-    """A rank drawn uniformly from the whole of a split.
+def sample_rank(word: UInt32[Array, ""], split: str, space: int) -> Int32[Array, ""]:
+    """A rank drawn from the whole of a split by a random word, as uniformly as `below` is.
 
     Raises:
         ValueError: if the split is empty (training, where the space holds one rank), its name is
@@ -118,7 +119,7 @@ def sample_rank(key: Key, split: str, space: int) -> Int32[Array, ""]:
             f"The split {split!r} of a space of {space} is empty; "
             "it needs at least 4 ranks, or the split 'all'."
         )
-    return nth_rank(jax.random.randint(key, (), 0, size), split, space)
+    return nth_rank(below(word, size), split, space)
 
 
 def problem_key(seed: IntLike) -> Key:
@@ -165,19 +166,19 @@ class SemanticSplit(Generic[World]):
         """Whether a world belongs to held-out."""
         return jnp.asarray(self.held_out)[self.classify(world)]
 
-    def sample(self, key: Key, split: str, world: World) -> World:
+    def sample(self, word: UInt32[Array, ""], split: str, world: World) -> World:
         """A world drawn uniformly from a split.
 
         Args:
-            key: draws the class.
+            word: a random word, which draws the class.
             split: one of `SPLITS`.
-            world: drawn uniformly from all worlds, by another key.
+            world: drawn uniformly from all worlds, by another word.
         """
         if check_split(split) == "all":
             return world
         wanted = split == "held_out"
         classes = jnp.asarray(np.flatnonzero(np.asarray(self.held_out) == wanted))
-        return self.move(world, jax.random.choice(key, classes).astype(jnp.int32))
+        return self.move(world, classes[below(word, classes.shape[0])].astype(jnp.int32))
 
 
 def _factors(space: int) -> tuple[int, int]:

@@ -151,13 +151,10 @@ class MultiTrial:
 
         A new latent is drawn either way: at a trial's end, that costs less than another branch.
         """
-        episode_key, trial_key = jax.random.split(key)
-        latent_key, world_key = jax.random.split(episode_key)
+        latent_key, world_key = jax.random.split(key)
         drawn = self.game.sample_latent(latent_key, self.split)
         latent = jax.tree.map(lambda new, old: jnp.where(done, new, old), drawn, ended.latent)
-        # A clone, since JAX's key checker takes a choice between two keys for a use of both.
-        start_key = jax.random.clone(jnp.where(done, world_key, trial_key))
-        return self._begin_trial(start_key, replace(ended, latent=latent, done=jnp.bool_(False)))
+        return self._begin_trial(world_key, replace(ended, latent=latent, done=jnp.bool_(False)))
 
     def _begin_trial(self, key: Key, ended: State) -> tuple[Observation, State]:
         """The next trial on the latent; the first one after an episode's last."""

@@ -4,10 +4,9 @@ Source: paper, section 3.2, for the game; the authors' public implementation for
 the order (facts only); splitting the credit for a cell is our choice.
 """
 
-import jax
 import jax.numpy as jnp
 from flax import struct
-from jaxtyping import Array, Bool, Float, Int, UInt8
+from jaxtyping import Array, Bool, Float, Int, UInt8, UInt32
 
 from osj_envs.cleanup.constants import CleanupConfig, Terrain
 from osj_envs.cleanup.rules import NOTHING
@@ -23,7 +22,8 @@ from osj_envs.cleanup.types import (
 )
 from osj_envs.grid.beam import OFF_MAP, beam_cells
 from osj_envs.grid.codes import Action, Item
-from osj_envs.grid.movement import Agents, covers, flat, move, occupied, sample_agents
+from osj_envs.grid.movement import Agents, covers, flat, move, occupied, place_agents
+from osj_envs.random_words import below, draw_words, unit
 from osj_envs.types import Key, WorldStep
 
 
@@ -46,16 +46,16 @@ class Shots:
 
 def sample_draws(config: CleanupConfig, num_agents: int, key: Key) -> Draws:
     """All chance of one step."""
-    cell_key, priority_key, spawn_key, colour_key = jax.random.split(key, 4)
-    spawn, skew = jax.random.uniform(spawn_key, (2,))
-    hue_key, shade_key = jax.random.split(colour_key)
+    cell, priority, spawn, skew, hue, shade = draw_words(
+        key, (config.height, config.width), (num_agents,), (), (), (), ()
+    )
     return Draws(
-        cell=jax.random.bits(cell_key, (config.height, config.width)),
-        spawn=spawn,
-        skew=skew,
-        hue=jax.random.randint(hue_key, (), 0, config.hues),
-        shade=jax.random.randint(shade_key, (), 0, config.shades),
-        priority=jax.random.bits(priority_key, (num_agents,)),
+        cell=cell,
+        spawn=unit(spawn),
+        skew=unit(skew),
+        hue=below(hue, config.hues),
+        shade=below(shade, config.shades),
+        priority=priority,
     )
 
 
@@ -114,8 +114,8 @@ def grow_apples(
 ) -> UInt8[Array, "height width"]:
     """Every empty, unoccupied orchard cell grows an apple, the likelier the cleaner the river."""
     cleanness = jnp.clip((config.dirt_threshold - dirt) / config.dirt_threshold, 0.0, 1.0)
-    uniform = (draws.cell >> 8).astype(jnp.float32) / (1 << 24)
-    grows = (item == Item.ORCHARD) & ~taken & (uniform < config.apple_growth * cleanness)
+    chance = config.apple_growth * cleanness
+    grows = (item == Item.ORCHARD) & ~taken & (unit(draws.cell) < chance)
     return jnp.where(grows, jnp.uint8(Item.RIPE_APPLE), item)
 
 
@@ -286,53 +286,43 @@ def _at(board: Array, cell: Int[Array, "*shape"]) -> Array:
 
 def lay_world(config: CleanupConfig, num_agents: int, key: Key, latent: Latent) -> World:
     """A trial's start: the layout's river dirty, hands empty, agents on spawn cells."""
-    waste_key, agents_key = jax.random.split(key)
-    agents = sample_agents(
-        agents_key,
-        latent.layout == Terrain.SPAWN,
-        latent.layout == Terrain.GROUND,
-        num_agents,
+    board, seats = latent.layout.shape, (num_agents,)
+    share, choice, skew, hue, shade, luck, order, turns = draw_words(
+        key, (), board, board, board, board, board, seats, seats
     )
-    item, colour = _lay_board(config, waste_key, latent)
+    waste = _initial_waste(config, latent.layout, share, choice)
+    drawn_hue = jnp.where(
+        unit(skew) < config.waste_skew, latent.dominant_hue, below(hue, config.hues)
+    )
+    soiled = Item.WASTE + below(shade, config.shades)
+    item = jnp.where(waste, soiled, bare_items(config, latent.layout))
+    spawn, ground = latent.layout == Terrain.SPAWN, latent.layout == Terrain.GROUND
     return World(
-        item=item,
-        colour=colour,
-        agents=agents,
+        item=item.astype(jnp.uint8),
+        colour=jnp.where(waste, 1 + drawn_hue, 0).astype(jnp.uint8),
+        agents=place_agents(spawn, ground, luck, order, turns),
         window=jnp.full((num_agents, 2), EMPTY_SLOT, jnp.int32),
         last_tool=jnp.full((num_agents,), -1, jnp.int32),
     )
 
 
-def _lay_board(
-    config: CleanupConfig, key: Key, latent: Latent
-) -> tuple[UInt8[Array, "height width"], UInt8[Array, "height width"]]:
-    """What lies on each cell as a trial starts, and the colour of the waste."""
-    amount_key, skew_key, hue_key, shade_key = jax.random.split(key, 4)
-    shape = latent.layout.shape
-    waste = _initial_waste(config, amount_key, latent.layout)
-    shade = jax.random.randint(shade_key, shape, 0, config.shades)
-    other_hue = jax.random.randint(hue_key, shape, 0, config.hues)
-    dominant = jax.random.uniform(skew_key, shape) < config.waste_skew
-    hue = jnp.where(dominant, latent.dominant_hue, other_hue)
-    item = jnp.where(waste, Item.WASTE + shade, bare_items(config, latent.layout))
-    return item.astype(jnp.uint8), jnp.where(waste, 1 + hue, 0).astype(jnp.uint8)
-
-
 def _initial_waste(
-    config: CleanupConfig, key: Key, layout: UInt8[Array, "height width"]
+    config: CleanupConfig,
+    layout: UInt8[Array, "height width"],
+    share: UInt32[Array, ""],
+    choice: UInt32[Array, "height width"],
 ) -> Bool[Array, "height width"]:
     """A trial's share of the cells that the layout marks as waste, which ones by chance."""
-    share_key, choice_key = jax.random.split(key)
     low, high = config.initial_waste_range
     candidate = layout == Terrain.RIVER_WASTE
     if low == 1.0:  # all of them, without the sort that would find which
         return candidate
-    share = jax.random.uniform(share_key, minval=low, maxval=high)
-    count = jnp.round(share * config.initial_waste_cells).astype(jnp.int32)
-    luck = jnp.where(candidate, 1.0 + jax.random.uniform(choice_key, layout.shape), 0.0).reshape(-1)
-    cells = jnp.arange(config.cells)
-    rank = jnp.zeros_like(cells).at[jnp.argsort(-luck)].set(cells).reshape(layout.shape)
-    return candidate & (rank < count)
+    cells = (low + (high - low) * unit(share)) * config.initial_waste_cells
+    count = jnp.round(cells).astype(jnp.int32)
+    luck = jnp.where(candidate, choice | 1, 0).reshape(-1)
+    most_first = jnp.argsort(luck, descending=True)
+    rank = jnp.zeros_like(most_first).at[most_first].set(jnp.arange(config.cells))
+    return candidate & (rank.reshape(layout.shape) < count)
 
 
 def bare_items(

@@ -20,6 +20,7 @@ from osj_envs.cleanup.types import HiddenTools, Latent, Outcome, World
 from osj_envs.env import Environment
 from osj_envs.grid.codes import Action, Item
 from osj_envs.grid.view import MAX_AGENTS, Window, check_window, view_spec
+from osj_envs.random_words import below, draw_words
 from osj_envs.specs import BoxSpec
 from osj_envs.splits import SemanticSplit, check_split, sample_rank
 from osj_envs.types import Clock, Key, Observation, Split, WorldStep
@@ -35,7 +36,7 @@ class Cleanup(Environment):
     """
 
     name = "cleanup"
-    version = 1
+    version = 2
     num_actions = len(Action)
     painted_codes = records.PAINTED_CODES
 
@@ -74,19 +75,17 @@ class Cleanup(Environment):
 
     def sample_latent(self, key: Key, split: Split = "train") -> Latent:
         """Draws the rules, the layout and the dominant hue, uniformly over the split."""
-        tools_key, layout_key = jax.random.split(key)
-        tools = self._sample_tools(tools_key, check_split(split))
+        rank, hue, kind, place = draw_words(key, (), (), (), ())
+        rank_split = "all" if self.semantic else check_split(split)
+        tools = HiddenTools(
+            rules=unrank(sample_rank(rank, rank_split, num_rule_sets(self.config)), self.config),
+            dominant_hue=below(hue, self.config.hues),
+        )
+        if self.semantic:
+            tools = self.semantic.sample(kind, split, tools)
         pool = jnp.asarray(layouts.load_pool(self.config, split))
-        layout = pool[jax.random.randint(layout_key, (), 0, pool.shape[0])]
+        layout = pool[below(place, pool.shape[0])]
         return Latent(rules=tools.rules, layout=layout, dominant_hue=tools.dominant_hue)
-
-    def _sample_tools(self, key: Key, split: str) -> HiddenTools:
-        rank_key, hue_key, class_key = jax.random.split(key, 3)
-        rank_split = "all" if self.semantic else split
-        rank = sample_rank(rank_key, rank_split, num_rule_sets(self.config))
-        hue = jax.random.randint(hue_key, (), 0, self.config.hues, jnp.int32)
-        tools = HiddenTools(rules=unrank(rank, self.config), dominant_hue=hue)
-        return self.semantic.sample(class_key, split, tools) if self.semantic else tools
 
     def lay_world(self, key: Key, latent: Latent) -> World:
         """A trial's start: the layout's river dirty, hands empty, agents on spawn cells."""

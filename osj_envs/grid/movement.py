@@ -10,6 +10,7 @@ from flax import struct
 from jaxtyping import Array, Bool, Int, UInt32
 
 from osj_envs.grid.codes import Action, Heading
+from osj_envs.random_words import below, unit
 
 
 @struct.dataclass
@@ -120,23 +121,26 @@ def covers(
     return cells[..., None, None] == jnp.arange(height * width).reshape(height, width)
 
 
-def sample_agents(
-    key: jax.Array, allowed: Bool[Array, "h w"], fallback: Bool[Array, "h w"], count: int
+def place_agents(
+    allowed: Bool[Array, "h w"],
+    fallback: Bool[Array, "h w"],
+    luck: UInt32[Array, "h w"],
+    order: UInt32[Array, "agents"],
+    turns: UInt32[Array, "agents"],
 ) -> Agents:
     """Places agents on distinct cells, uniformly and whatever their index, with uniform headings.
 
     Args:
-        key: random key.
         allowed: cells to be taken first.
         fallback: cells to be taken when those are used up.
-        count: agents.
+        luck: random words: which cells are taken.
+        order: random words: by whom.
+        turns: random words: which way each faces.
     """
-    place_key, seat_key, heading_key = jax.random.split(key, 3)
     width = allowed.shape[1]
-    luck = jax.random.uniform(place_key, allowed.shape)
-    score = jnp.where(allowed, 2.0 + luck, jnp.where(fallback, 1.0 + luck, luck)).reshape(-1)
-    _, cells = jax.lax.top_k(score, count)
-    cells = jax.random.permutation(seat_key, cells)
+    score = jnp.where(allowed, 2.0, fallback.astype(jnp.float32)) + unit(luck)
+    # XLA picks the greatest floats without a sort of all; whole numbers, it sorts on CPU.
+    _, cells = jax.lax.top_k(score.reshape(-1), order.shape[0])
+    cells = cells[jnp.argsort(order)]
     position = jnp.stack([cells // width, cells % width], axis=-1).astype(jnp.int32)
-    heading = jax.random.randint(heading_key, (count,), 0, len(Heading), jnp.int32)
-    return Agents(position=position, heading=heading)
+    return Agents(position=position, heading=below(turns, len(Heading)))

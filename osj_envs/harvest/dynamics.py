@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt8, UInt16, UInt32
 
 from osj_envs.grid.beam import OFF_MAP, beam_cells
 from osj_envs.grid.codes import Action, Heading
-from osj_envs.grid.movement import Agents, covers, flat, move, sample_agents
+from osj_envs.grid.movement import Agents, covers, flat, move, place_agents
 from osj_envs.harvest.constants import STAGES, HarvestConfig, Lost, Stage
 from osj_envs.harvest.types import (
     NOTHING_EATEN,
@@ -26,6 +26,7 @@ from osj_envs.harvest.types import (
     Trees,
     World,
 )
+from osj_envs.random_words import below, draw_words, unit
 from osj_envs.types import Key, WorldStep
 
 
@@ -60,13 +61,12 @@ class Zaps:
 
 
 def sample_draws(config: HarvestConfig, num_agents: int, key: Key) -> Draws:
-    """All chance of one step: one block of random words."""
-    sizes = (config.trees, num_agents, num_agents, num_refuges(config, num_agents))
-    words = jax.random.bits(key, (sum(sizes),))
-    ends = [sum(sizes[: part + 1]) for part in range(len(sizes) - 1)]
-    tree, priority, turn, refuge = jnp.split(words, ends)
-    heading = (turn % len(Heading)).astype(jnp.int32)
-    return Draws(tree=tree, priority=priority, heading=heading, refuge=refuge)
+    """All chance of one step."""
+    refuges = num_refuges(config, num_agents)
+    tree, priority, turn, refuge = draw_words(
+        key, (config.trees,), (num_agents,), (num_agents,), (refuges,)
+    )
+    return Draws(tree=tree, priority=priority, heading=below(turn, len(Heading)), refuge=refuge)
 
 
 def step_world(
@@ -140,8 +140,7 @@ def regrow(config: HarvestConfig, rules: Rules, before: World, trees: Trees, dra
     lost = before.trees.lost
     delay = jnp.where(lost == Lost.ROTTED, jnp.maximum(before.trees.delay, 1) - 1, trees.delay)
     was_eaten = (lost >= Lost.EATEN) & (lost < Lost.ROTTED)
-    uniform = (draws.tree >> 8).astype(jnp.float32) / (1 << 24)
-    by_chance = was_eaten & (uniform < regrowth_chance(config, rules, before))
+    by_chance = was_eaten & (unit(draws.tree) < regrowth_chance(config, rules, before))
     by_itself = (lost == Lost.ROTTED) & (delay == 0)
     here = flat(before.agents.position, config.width)
     grows = (by_chance | by_itself) & ~_stood_on(before.layout.trees, here).any(axis=0)
@@ -273,13 +272,9 @@ def _rule(
 
 
 def _whole(bounds: tuple[int, int], word: UInt32[Array, "*shape"]) -> UInt8[Array, "*shape"]:
-    """A whole number between bounds, uniform given a random word.
-
-    The remainder serves: it stays uniform where the word is known to be small, as one that made an
-    apple grow is.
-    """
+    """A whole number between bounds, uniform given a random word."""
     low, high = bounds
-    return (low + word % jnp.uint32(high - low + 1)).astype(jnp.uint8)
+    return (low + below(word, high - low + 1)).astype(jnp.uint8)
 
 
 def _stood_on(
@@ -334,20 +329,23 @@ def _events(
 
 def lay_world(config: HarvestConfig, num_agents: int, key: Key, latent: Latent) -> World:
     """A trial's start: a new, unripe apple on every tree, agents on spawn cells."""
-    stage_key, agents_key = jax.random.split(key)
+    board, seats = (config.height, config.width), (num_agents,)
+    ripening, luck, order, turns = draw_words(key, (config.trees,), board, seats, seats)
     layout = latent.layout
     spawn = covers(layout.spawns.astype(jnp.int32), config.height, config.width).any(axis=0)
-    ground = _open_ground(config, layout).reshape(config.height, config.width)
+    ground = _open_ground(config, layout).reshape(board)
     nothing = jnp.zeros(config.trees, jnp.uint8)
     colour = latent.patch_colour[jnp.asarray(config.patch_of_tree)]
-    words = jax.random.bits(stage_key, (config.trees,))
     return World(
         trees=Trees(
-            lost=nothing, age=nothing, stage_steps=_whole(config.stage_steps, words), delay=nothing
+            lost=nothing,
+            age=nothing,
+            stage_steps=_whole(config.stage_steps, ripening),
+            delay=nothing,
         ),
         layout=layout,
         tree_colour=colour,
-        agents=sample_agents(agents_key, spawn, ground, num_agents),
+        agents=place_agents(spawn, ground, luck, order, turns),
         frozen=jnp.zeros(num_agents, jnp.int32),
         cooldown=jnp.zeros(num_agents, jnp.int32),
     )

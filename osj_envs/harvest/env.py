@@ -20,6 +20,7 @@ from osj_envs.harvest.render import render_world
 from osj_envs.harvest.rules import new_stage_split, num_rule_sets, unrank
 from osj_envs.harvest.text import describe_world
 from osj_envs.harvest.types import Latent, Outcome, Rules, World
+from osj_envs.random_words import below, draw_words
 from osj_envs.specs import BoxSpec
 from osj_envs.splits import SemanticSplit, check_split, sample_rank
 from osj_envs.types import Clock, Key, Observation, Split, WorldStep
@@ -37,7 +38,7 @@ class Harvest(Environment):
     """
 
     name = "harvest"
-    version = 1
+    version = 2
     num_actions = Action.PICK_UP
     painted_codes = records.PAINTED_CODES
 
@@ -77,24 +78,18 @@ class Harvest(Environment):
 
     def sample_latent(self, key: Key, split: Split = "train") -> Latent:
         """Draws the rules, the layout and the patches' colours, uniformly over the split."""
-        rules_key, layout_key, colour_key = jax.random.split(key, 3)
-        rules = self._sample_rules(rules_key, check_split(split))
+        rank, kind, place, colour = draw_words(key, (), (), (), (self.config.patches,))
+        rank_split = "all" if self.semantic else check_split(split)
+        rules = unrank(sample_rank(rank, rank_split, num_rule_sets(self.config)), self.config)
+        if self.semantic:
+            rules = self.semantic.sample(kind, split, rules)
         pool = layouts.load_pool(self.config, split)
-        place = jax.random.randint(layout_key, (), 0, pool.trees.shape[0])
-        colour = jax.random.randint(
-            colour_key, (self.config.patches,), 0, self.config.colours, jnp.int8
-        )
+        number = below(place, pool.trees.shape[0])
         return Latent(
             rules=rules,
-            layout=jax.tree.map(lambda leaf: jnp.asarray(leaf)[place], pool),
-            patch_colour=colour,
+            layout=jax.tree.map(lambda leaf: jnp.asarray(leaf)[number], pool),
+            patch_colour=below(colour, self.config.colours).astype(jnp.int8),
         )
-
-    def _sample_rules(self, key: Key, split: str) -> Rules:
-        rank_key, class_key = jax.random.split(key)
-        rank_split = "all" if self.semantic else split
-        rules = unrank(sample_rank(rank_key, rank_split, num_rule_sets(self.config)), self.config)
-        return self.semantic.sample(class_key, split, rules) if self.semantic else rules
 
     def lay_world(self, key: Key, latent: Latent) -> World:
         """A trial's start: a new, unripe apple on every tree, agents on spawn cells."""

@@ -51,7 +51,7 @@ CASES = {
         },
         24,
         130,
-        3,
+        7,
     ),
     "harvest": Case("harvest", {"num_trials": 2, "trial_length": 61}, 2, 130, 5),
     "harvest_small": Case(

