@@ -9,7 +9,7 @@ import numpy as np
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
-from osj_envs.random_words import below, draw_words
+from osj_envs.random_words import below
 from osj_envs.trials import MultiTrial
 from osj_envs.types import Observation
 
@@ -61,7 +61,7 @@ def _three_keys(key: Any) -> Any:
 
 
 def _random_actions(key: Any, env: MultiTrial) -> Any:
-    return below(*draw_words(key, (env.num_agents,)), env.num_actions)
+    return below(jax.random.bits(key, (env.num_agents,)), env.num_actions)
 
 
 def _sum(observation: Observation) -> Any:
