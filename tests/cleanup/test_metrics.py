@@ -174,4 +174,4 @@ def test_figures_of_a_real_game_agree_with_one_another():
     assert 1 <= found["effective_cleaners"] <= 3
     assert found["pick_ups_per_tool"] >= 1
     assert (played.steps == 60).all()
-    assert (played.first_step["fired"] < 45).all()
+    assert (played.first_step["fired"][:40] < 20).all()
