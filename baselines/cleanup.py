@@ -15,6 +15,7 @@ from baselines import washing
 from baselines.bitboards import check_width
 from baselines.memory import Memory, glance
 from baselines.paths import steps_away, towards
+from baselines.reductions import over_board
 from baselines.washing import Aim, Tools
 from osj_envs.checks import check_share
 from osj_envs.cleanup.constants import CleanupConfig
@@ -22,6 +23,7 @@ from osj_envs.cleanup.dynamics import is_waste
 from osj_envs.cleanup.observation import Own, decode_own
 from osj_envs.grid.codes import Action, Item
 from osj_envs.grid.view import Window
+from osj_envs.random_words import key_words
 from osj_envs.seats import Decision, SeatView
 from osj_envs.trials import MultiTrial
 from osj_envs.types import Key
@@ -210,15 +212,15 @@ def choose(
     apple = (board.item == Item.RIPE_APPLE) & free
 
     fires = is_washing & aim.is_any
-    picks = is_washing & ~aim.is_any & (value.max() > 0) & station.any()
-    eats = ~is_washing & apple.any()
+    picks = is_washing & ~aim.is_any & (value.max() > 0) & over_board(jnp.any, station)
+    eats = ~is_washing & over_board(jnp.any, apple)
     looks = ~(fires | picks | eats)
     looked_for = wanted_sights(habits, board, is_washing)
     sight = glance(player.view_window, looked_for, own.heading, own.position)
 
     goals = jnp.where(picks, station, jnp.where(eats, apple, looked_for))
     goals = jnp.where(fires, aim.stands, goals)
-    route = towards(own.position, goals, free, jax.random.bits(key))
+    route = towards(own.position, goals, free, key_words(key)[-1])
     action = jnp.where(looks & (sight.shows > 0), sight.action, route.action)
     is_there = route.distance == 0
     action = jnp.where(picks & is_there, Action.PICK_UP, action)
@@ -247,7 +249,7 @@ def steps_to_stations(
     away = steps_away(position, board.item.shape)
     stations = Item.STATION + jnp.arange(config.base_tools, dtype=jnp.uint8)
     here = (board.item == stations[:, None, None]) & ~board.others
-    return jnp.where(here, away, sum(board.item.shape)).min(axis=(1, 2)).astype(jnp.int32)
+    return over_board(jnp.min, jnp.where(here, away, sum(board.item.shape)))
 
 
 def make_harvester(env: MultiTrial) -> Player:

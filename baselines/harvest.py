@@ -25,6 +25,7 @@ from osj_envs.harvest.constants import NEIGHBOUR_DISTANCE, STAGES, HarvestConfig
 from osj_envs.harvest.env import Harvest
 from osj_envs.harvest.evidence import UNKNOWN, Evidence
 from osj_envs.harvest.observation import Own, decode_own
+from osj_envs.random_words import key_words
 from osj_envs.seats import Decision, SeatView
 from osj_envs.trials import MultiTrial
 from osj_envs.types import Key
@@ -97,7 +98,7 @@ class Forager:
         menu = self.menu(self.config, view.evidence, carry.keep > 0)
         wanted = is_on_menu(menu, memory) & ~would_starve(memory.item, carry.keep)
         free = (wanted | ~is_apple(memory.item)) & ~memory.others
-        luck = jax.random.bits(key)
+        luck = key_words(key)[-1]
         route = towards(own.position, wanted & free, free, luck)
         look = look_around(self.window, memory, own, free, luck)
         action = jnp.where(route.is_reachable, route.action, look)

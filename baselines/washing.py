@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float32, Int, Int32, UInt8, UInt32
 
 from baselines import bitboards
 from baselines.paths import steps_away
+from baselines.reductions import over_board
 from osj_envs.cleanup.constants import CleanupConfig
 from osj_envs.cleanup.dynamics import hand
 from osj_envs.cleanup.evidence import Evidence, by_effect
@@ -67,7 +68,7 @@ def count_needed(
 ) -> Int32[Array, "effects"]:
     """How many cells need each effect."""
     kinds = jnp.arange(1, 1 + config.effects, dtype=jnp.uint8)
-    return (effect == kinds[:, None, None]).sum(axis=(1, 2), dtype=jnp.int32)
+    return over_board(jnp.sum, effect == kinds[:, None, None], dtype=jnp.int32)
 
 
 def value_tools(
@@ -160,8 +161,8 @@ def aim(
     rate = jnp.where(free | (away == 0), rate, 0.0)
     by_stand = rate.max(axis=0)
     return Aim(
-        is_any=is_target.any(),
-        stands=by_stand == by_stand.max(),
+        is_any=over_board(jnp.any, is_target),
+        stands=by_stand == over_board(jnp.max, by_stand),
         heading=jnp.argmax(rate[:, position[0], position[1]]).astype(jnp.int32),
     )
 

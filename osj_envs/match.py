@@ -57,6 +57,7 @@ class _Programs:
     """What is compiled, once for a match."""
 
     start: Callable[..., tuple[Running, Any]]
+    keys: Callable[..., Key]
     decide: Callable[..., tuple[SeatView, tuple[Any, ...], Int32[Array, "players"], Any, Any]]
     advance: Callable[..., tuple[Running, Info]]
 
@@ -125,9 +126,11 @@ class Match:
             place: _initial_carry(player, host_keys[place], latent)
             for place, player in self._hosts.items()
         }
+        all_keys = self._programs.keys(play_key)
         for index in range(self.env.episode_length):
-            step_key = jax.random.fold_in(play_key, index)
-            views, traced, chosen, keys, env_key = self._programs.decide(running, step_key, seat)
+            views, traced, chosen, keys, env_key = self._programs.decide(
+                running, all_keys, index, seat
+            )
             carries, actions = await self._ask(carries, views, chosen, keys)
             running, info = self._programs.advance(running, traced, actions, env_key, seat)
             carries = await self._tell(carries, running, info)
@@ -151,11 +154,14 @@ class Match:
             return tables.begin(table, memory, reset_key, latent), host_keys
 
         @jax.jit
-        def decide(running: Running, key: Key, seat: Array) -> Any:
+        def keys(key: Key) -> Key:
+            return tables.keys_of_steps(self.env, key)
+
+        @jax.jit
+        def decide(running: Running, all_keys: Key, index: Array, seat: Array) -> Any:
             table, memory = self._table(seat), running.memory
-            acting_key, env_key = jax.random.split(key)
+            env_key, keys = all_keys[index, 0], all_keys[index, 1:]
             views = tables.seat_views(table, memory, running)
-            keys = jax.random.split(acting_key, self.env.num_agents)
             carries, actions = tables.act(table, memory.carries, views, running.state, keys)
             return views, carries, actions, keys, env_key
 
@@ -168,7 +174,7 @@ class Match:
                 self._table(seat), running, memory.evidence, carries, actions, key
             )
 
-        return _Programs(start, decide, advance)
+        return _Programs(start, keys, decide, advance)
 
     async def _ask(
         self, carries: dict[int, Any], views: SeatView, actions: Array, keys: Key

@@ -17,8 +17,18 @@ from osj_envs.types import Key
 def draw_words(key: Key, *shapes: tuple[int, ...]) -> list[UInt32[Array, "..."]]:
     """Independent random words, uint32, in each of the shapes."""
     sizes = [math.prod(shape) for shape in shapes]
-    parts = jnp.split(jax.random.bits(key, (sum(sizes),)), np.cumsum(sizes)[:-1])
+    words = key_words(jax.random.split(key, (sum(sizes) + 1) // 2))[: sum(sizes)]
+    parts = jnp.split(words, np.cumsum(sizes)[:-1])
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def key_words(keys: Key) -> UInt32[Array, "words"]:
+    """The words that new keys are made of, two each, to be used instead of the keys.
+
+    They are the generator's output as it is. `jax.random.bits` folds two such words into one, and
+    so takes twice as long for as many. Keys of four words may say the same twice.
+    """
+    return jax.random.key_data(keys)[..., :2].reshape(-1)
 
 
 def unit(word: UInt32[Array, "*shape"]) -> Float32[Array, "*shape"]:

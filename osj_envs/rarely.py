@@ -29,6 +29,7 @@ def rarely(
         otherwise: the result where `condition` does not hold.
         *operands: arguments of `function`, pytrees of arrays.
     """
+    function = jax.jit(function)  # so that it is traced once, and only batched after that
 
     @custom_vmap
     def one(condition: Any, otherwise: Any, operands: Any) -> Any:

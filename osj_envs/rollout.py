@@ -42,10 +42,10 @@ def play(
     fresh = tables.initial_memory(table, carry_key, latent)
     start = tables.begin(table, fresh, reset_key, latent)
 
-    def step(running: Running, index: Int[Array, ""]) -> tuple[Running, None]:
-        return _step(table, fresh, running, jax.random.fold_in(play_key, index)), None
+    def step(running: Running, keys: Key) -> tuple[Running, None]:
+        return _step(table, fresh, running, keys), None
 
-    ended, _ = jax.lax.scan(step, start, jnp.arange(env.episode_length))
+    ended, _ = jax.lax.scan(step, start, tables.keys_of_steps(env, play_key))
     return tables.to_record(table, ended)
 
 
@@ -71,14 +71,12 @@ def group_seats(
     return tuple(distinct.values()), tuple(places)
 
 
-def _step(table: Table, fresh: Memory, running: Running, key: Key) -> Running:
+def _step(table: Table, fresh: Memory, running: Running, keys: Key) -> Running:
     """All players act once."""
-    acting_key, env_key = jax.random.split(key)
     memory = _wiped(table, fresh, running)
     views = tables.seat_views(table, memory, running)
-    keys = jax.random.split(acting_key, table.env.num_agents)
-    carries, actions = tables.act(table, memory.carries, views, running.state, keys)
-    return tables.advance(table, running, memory.evidence, carries, actions, env_key)[0]
+    carries, actions = tables.act(table, memory.carries, views, running.state, keys[1:])
+    return tables.advance(table, running, memory.evidence, carries, actions, keys[0])[0]
 
 
 def _wiped(table: Table, fresh: Memory, running: Running) -> Memory:

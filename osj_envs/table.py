@@ -86,6 +86,14 @@ def one_episode(env: MultiTrial) -> MultiTrial:
     return MultiTrial(env.game, env.num_trials, env.trial_length, False, env.split)
 
 
+def keys_of_steps(env: MultiTrial, key: Key) -> Key:
+    """For each step of an episode the environment's key, then one for each player.
+
+    All at once: to make few keys takes the generator about as long as to make many.
+    """
+    return jax.random.split(key, (env.episode_length, 1 + env.num_agents))
+
+
 def initial_memory(table: Table, key: Key, latent: Latent) -> Memory:
     """What the players carry as an episode starts."""
     count = table.env.num_agents

@@ -91,7 +91,7 @@ class MultiTrial:
             The next observation, the next state, individual rewards (float32), whether the episode
             ended with this step, and the step's `Info`.
         """
-        world_key, begin_key = jax.random.split(key)
+        world_key, latent_key, start_key = jax.random.split(key, 3)
         played = self.game.step_world(
             world_key, state.latent, state.world, state.clock.step, actions
         )
@@ -100,9 +100,10 @@ class MultiTrial:
         ended = self._advance_clock(state, played.world)
         trial_done = state.done | played.is_over | (ended.clock.step >= self.trial_length)
         done = state.done | (trial_done & (state.clock.trial + 1 >= self.num_trials))
-        final_observation = self.game.observe(ended.world, ended.clock)
-        observation, next_state = self._cross_boundary(
-            begin_key, trial_done, done, final_observation, ended
+        next_state = self._cross_boundary(latent_key, start_key, trial_done, done, ended)
+        observation = self.game.observe(next_state.world, next_state.clock)
+        final_observation = rarely(
+            trial_done, self.game.observe, observation, ended.world, ended.clock
         )
         info = Info(
             trial=state.clock.trial,
@@ -131,37 +132,34 @@ class MultiTrial:
 
     def _cross_boundary(
         self,
-        key: Key,
+        latent_key: Key,
+        start_key: Key,
         trial_done: Bool[Array, ""],
         done: Bool[Array, ""],
-        observation: Observation,
         ended: State,
-    ) -> tuple[Observation, State]:
+    ) -> State:
         """Begins the next trial or episode where one ended."""
         if self.auto_reset:
-            return rarely(trial_done, self._begin_next, (observation, ended), key, done, ended)
+            return rarely(trial_done, self._begin_next, ended, latent_key, start_key, done, ended)
         ended = replace(ended, done=done)
-        begins = trial_done & ~done
-        return rarely(begins, self._begin_trial, (observation, ended), key, ended)
+        return rarely(trial_done & ~done, self._begin_trial, ended, start_key, ended)
 
     def _begin_next(
-        self, key: Key, done: Bool[Array, ""], ended: State
-    ) -> tuple[Observation, State]:
-        """The next trial of this episode, or the first of the next, which begins as by `reset`.
+        self, latent_key: Key, start_key: Key, done: Bool[Array, ""], ended: State
+    ) -> State:
+        """The next trial of this episode, or the first of the next, on a new latent.
 
         A new latent is drawn either way: at a trial's end, that costs less than another branch.
         """
-        latent_key, world_key = jax.random.split(key)
         drawn = self.game.sample_latent(latent_key, self.split)
         latent = jax.tree.map(lambda new, old: jnp.where(done, new, old), drawn, ended.latent)
-        return self._begin_trial(world_key, replace(ended, latent=latent, done=jnp.bool_(False)))
+        return self._begin_trial(start_key, replace(ended, latent=latent, done=jnp.bool_(False)))
 
-    def _begin_trial(self, key: Key, ended: State) -> tuple[Observation, State]:
+    def _begin_trial(self, key: Key, ended: State) -> State:
         """The next trial on the latent; the first one after an episode's last."""
         trial = (ended.clock.trial + 1) % self.num_trials
         clock = Clock(trial=trial, step=jnp.zeros_like(ended.clock.step))
-        world = self.game.lay_world(key, ended.latent)
-        return self.game.observe(world, clock), replace(ended, world=world, clock=clock)
+        return replace(ended, world=self.game.lay_world(key, ended.latent), clock=clock)
 
 
 def _frozen_when(done: Bool[Array, ""], played: Any, world: Any) -> Any:

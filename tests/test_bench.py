@@ -109,6 +109,23 @@ def test_one_good_attempt_of_three_is_enough(
     assert list(attempts) == [100.0], "no third attempt is made"
 
 
+def test_figures_of_several_runs_are_their_medians(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rates = iter([5.0, 1.0, 2.0])
+    monkeypatch.setattr(bench.osj_envs, "list_ids", lambda: ["cleanup"])
+    monkeypatch.setattr(rows, "quick", lambda game: [(game, lambda: {"a": next(rates)})])
+    assert bench.run(True, runs=3) == {"a": 2.0}
+
+
+def test_a_number_of_runs_below_one_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run(monkeypatch, "--runs", "0")
+    assert "--runs is 0; it must be at least 1." in capsys.readouterr().err
+
+
 @pytest.mark.slow  # compiles both games
 @pytest.mark.parametrize("game", ["cleanup", "harvest"])
 def test_a_rate_counts_the_steps_of_all_environments(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from osj_envs.random_words import below, draw_words, unit
+from osj_envs.random_words import below, draw_words, key_words, unit
 
 SHAPES = ((), (3, 5), (), (7,), (1, 1))
 
@@ -24,6 +24,27 @@ def test_the_parts_have_their_shapes_and_share_no_word():
 def test_every_part_depends_on_the_key():
     one, other = (draw_words(jax.random.key(seed), *SHAPES) for seed in (1, 2))
     assert all((np.asarray(a) != np.asarray(b)).all() for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("implementation", ["threefry2x32", "rbg", "unsafe_rbg"])
+def test_keys_of_every_kind_give_words(implementation):
+    key = jax.random.key(3, impl=implementation)
+    parts = draw_words(key, *SHAPES)
+    assert [part.shape for part in parts] == list(SHAPES)
+    words = np.concatenate([np.ravel(part) for part in parts])
+    assert len(set(words.tolist())) == 25
+
+
+def test_a_raw_key_draws_as_the_typed_one_that_it_stands_for():
+    raw, typed = draw_words(jax.random.PRNGKey(3), (9,)), draw_words(jax.random.key(3), (9,))
+    np.testing.assert_array_equal(raw[0], typed[0])
+
+
+def test_the_words_of_keys_are_all_that_these_are_made_of():
+    keys = jax.random.split(jax.random.key(4), 3)
+    words = key_words(keys)
+    assert words.shape == (6,)
+    np.testing.assert_array_equal(words.reshape(3, 2), jax.random.key_data(keys))
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 5, 7, 10])

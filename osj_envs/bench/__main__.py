@@ -1,4 +1,4 @@
-"""Measures the environments: python -m osj_envs.bench [--quick] [--json PATH] [--against PATH].
+"""Measures the environments: python -m osj_envs.bench [--quick] [--runs N] [--json P] [--against P].
 
 Random actions, five agents, every view computed and used, compilation apart. With `--against`,
 fails where a rate, as a ratio to the calibration kernel, is over 20% below the stored run's in
@@ -6,7 +6,9 @@ every one of three attempts; 50% if that was taken on another kind of processor.
 """
 
 import argparse
+import collections
 import pathlib
+import statistics
 import sys
 
 import osj_envs
@@ -32,7 +34,7 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     prepare_backend()
-    figures = run(options.quick)
+    figures = run(options.quick, options.runs)
     _print(figures, options.quick)
     slow = confirm(figures, stored, options.quick, most)
     for name, loss in slow.items():
@@ -42,16 +44,18 @@ def main() -> int:
     return 1 if slow else 0
 
 
-def run(is_quick: bool) -> dict[str, float]:
-    """All figures by name."""
+def run(is_quick: bool, runs: int = 1) -> dict[str, float]:
+    """All figures by name, each the median of so many runs, taken in turn."""
     games = osj_envs.list_ids()
     kind = rows.quick if is_quick else rows.full
-    work = [measurement for game in games for measurement in kind(game)]
-    figures: dict[str, float] = {}
+    work = [measurement for game in games for measurement in kind(game)] * runs
+    taken: dict[str, list[float]] = collections.defaultdict(list)
     with progress_bar("measurements", len(work)) as advance:
         for _, take in work:
-            figures |= take()
+            for name, figure in take().items():
+                taken[name].append(figure)
             advance(1)
+    figures = {name: statistics.median(values) for name, values in taken.items()}
     if not is_quick:
         for game in games:
             figures |= rows.ratios(game, figures)
@@ -92,9 +96,15 @@ def _verdict(target: rows.Target | None, value: float) -> str:
 def _read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m osj_envs.bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="only what a change is checked by")
+    parser.add_argument(
+        "--runs", type=int, default=1, help="how often; each figure is the median (default 1)"
+    )
     parser.add_argument("--json", type=pathlib.Path, help="where the figures are written")
     parser.add_argument("--against", type=pathlib.Path, help="a stored run to compare with")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.runs < 1:
+        parser.error(f"--runs is {options.runs}; it must be at least 1.")
+    return options
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class Cleanup(Environment):
     """
 
     name = "cleanup"
-    version = 2
+    version = 3
     num_actions = len(Action)
     painted_codes = records.PAINTED_CODES
 

@@ -38,7 +38,7 @@ class Harvest(Environment):
     """
 
     name = "harvest"
-    version = 2
+    version = 3
     num_actions = Action.PICK_UP
     painted_codes = records.PAINTED_CODES
 

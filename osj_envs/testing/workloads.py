@@ -9,7 +9,7 @@ import numpy as np
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
-from osj_envs.random_words import below
+from osj_envs.random_words import below, key_words
 from osj_envs.trials import MultiTrial
 from osj_envs.types import Observation
 
@@ -44,8 +44,7 @@ def random_play(env: MultiTrial, count: int, steps: int) -> Any:
     def play(keys: Any, states: Any) -> tuple[Any, Any, Any]:
         def step(carry: Any, _: Any) -> tuple[Any, None]:
             keys, states, checksum = carry
-            keys, act_keys, step_keys = jnp.moveaxis(jax.vmap(_three_keys)(keys), 1, 0)
-            actions = jax.vmap(_random_actions, in_axes=(0, None))(act_keys, env)
+            keys, step_keys, actions = jax.vmap(_drawn, in_axes=(0, None))(keys, env)
             played = jax.vmap(env.step)(step_keys, states, actions)
             observation, states, reward = played[:3]
             return (keys, states, checksum + _sum(observation) + reward.sum(axis=1)), None
@@ -56,12 +55,10 @@ def random_play(env: MultiTrial, count: int, steps: int) -> Any:
     return sharded(play, mesh_for(count))
 
 
-def _three_keys(key: Any) -> Any:
-    return jax.random.split(key, 3)
-
-
-def _random_actions(key: Any, env: MultiTrial) -> Any:
-    return below(jax.random.bits(key, (env.num_agents,)), env.num_actions)
+def _drawn(key: Any, env: MultiTrial) -> tuple[Any, Any, Any]:
+    """The next key, the step's key and all actions, by one call of the generator."""
+    keys = jax.random.split(key, 2 + (env.num_agents + 1) // 2)
+    return keys[0], keys[1], below(key_words(keys[2:])[: env.num_agents], env.num_actions)
 
 
 def _sum(observation: Observation) -> Any:

@@ -1,4 +1,4 @@
-"""Agent-steps a second while training with `scale=quick`, and where the time goes."""
+"""Agent-steps a second while training with `scale=quick`, one epoch, and where the time goes."""
 
 from typing import Any
 
@@ -11,11 +11,14 @@ from algorithms.learner import make_learner
 from algorithms.timing import time_shares
 from osj_envs.env_config import make_env
 
+OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in MEMORIES if name != "gru"]
+
 
 @pytest.mark.parametrize("game", osj_envs.list_ids())
-@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("memory", ["gru", *OTHERS])
 def test_training(benchmark: Any, memory: str, game: str) -> None:
-    config = load_train_config([f"env={game}", f"agent.memory={memory}"])
+    one_epoch = "agent.ppo.epochs=1"
+    config = load_train_config([f"env={game}", f"agent.memory={memory}", one_epoch])
     learner = make_learner(config, make_env(config.env, is_training=True))
     figures: dict[str, float] = {}
     benchmark.pedantic(lambda: figures.update(time_shares(learner)), rounds=1)
