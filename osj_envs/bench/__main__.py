@@ -1,4 +1,4 @@
-"""Measures the environments: python -m osj_envs.bench [--quick] [--runs N] [--json P] [--against P].
+"""Measures speed: python -m osj_envs.bench [--quick] [--runs N] [--json P] [--against P].
 
 Random actions, five agents, every view computed and used, compilation apart. With `--against`,
 fails where a rate, as a ratio to the calibration kernel, is over 20% below the stored run's in

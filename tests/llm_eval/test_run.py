@@ -25,7 +25,7 @@ from llm_eval.clients import scripted
 from llm_eval.clients.config import load_client_config
 from llm_eval.play import STOPPED, WRONG, load_config
 from llm_eval.records import DONE, PROGRESS, REPLIES, RESULT, STEPS
-from osj_envs import records
+from osj_envs import metrics, records
 from osj_envs.env_config import make_env
 from osj_envs.evaluation import evaluate
 from tests.algorithms.tiny import tiny_arguments
@@ -144,9 +144,36 @@ def test_a_checkpoint_plays_as_in_the_compiled_evaluation(tmp_path, game):
     assert_recorded(tmp_path / "played", expected)
 
 
-def make_checkpoint(folder: pathlib.Path, game: str) -> pathlib.Path:
+@pytest.mark.slow
+@pytest.mark.parametrize(("game", "eats"), [("cleanup", "harvester"), ("harvest", "greedy")])
+def test_a_game_of_full_size_has_the_metrics_of_the_compiled_evaluation(tmp_path, game, eats):
+    """Five trials of 400 steps, learned and scripted players in the five seats."""
+    checkpoint = make_checkpoint(tmp_path, game, num_agents=5)
+    scripted = [eats, {"cleanup": "cleaner", "harvest": "patient"}[game], "random"]
+    team = [f"checkpoint:{checkpoint}"] * 2 + [f"scripted:{name}" for name in scripted]
+    options = [
+        f"env={game}",
+        "problem_seeds=[7]",
+        "rotate=true",
+        f"directory={tmp_path / 'played'}",
+    ]
+    assert run.main([*options, f"team=[{','.join(team)}]"]) == 0
+    env = osj_envs.make(game)
+    assert (env.num_trials, env.trial_length, env.num_agents) == (5, 400, 5)
+    learned = load_policy(str(checkpoint), env.game)
+    roster = [learned, learned, *(registry.make(name, env) for name in scripted)]
+    expected = evaluate(env, roster, jax.random.key(0), [7], rotate=True)
+    assert expected.returns.any()
+    assert_recorded(tmp_path / "played", expected)
+    (path,) = runs_in(tmp_path / "played")
+    result = json.loads((path / RESULT).read_bytes())
+    assert result["metrics"] == metrics.as_json(metrics.summarise(env.game, expected))
+
+
+def make_checkpoint(folder: pathlib.Path, game: str, num_agents: int = 2) -> pathlib.Path:
     """The folder of a learned agent's run; it was never trained."""
-    given = tiny_arguments(env=game, logging__directory=folder / "runs", env__num_agents=2)
+    options = {"env": game, "env__num_agents": num_agents, "logging__directory": folder / "runs"}
+    given = tiny_arguments(**options)
     config = load_train_config(given)
     made = runs.create(config, given)
     learner = make_learner(config, make_env(config.env, is_training=True))
