@@ -46,9 +46,9 @@ class Forgetful(MultiTrial):
     """Carries a leaf of the world over a trial's end."""
 
     def _begin_trial(self, key, ended):
-        observation, state = super()._begin_trial(key, ended)
+        state = super()._begin_trial(key, ended)
         content = state.world.content.replace(total=ended.world.content.total)
-        return observation, state.replace(world=state.world.replace(content=content))
+        return state.replace(world=state.world.replace(content=content))
 
 
 class Generous(MultiTrial):

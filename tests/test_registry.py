@@ -53,7 +53,7 @@ def test_an_unknown_option_is_refused_with_the_nearest_one(typo, nearest):
 
 
 GAMES = {"cleanup": Cleanup, "harvest": Harvest}
-STEPS = {"cleanup": 6, "harvest": 60}
+STEPS = {"cleanup": 6, "harvest": 150}
 # Busy games, in which a few steps show a lot.
 BASES = {
     "cleanup": {

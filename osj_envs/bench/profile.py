@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import osj_envs
 from osj_envs.bench.measure import median_seconds
 from osj_envs.devices import prepare_backend
+from osj_envs.random_words import draw_words
 from osj_envs.testing import workloads
 from osj_envs.trials import MultiTrial
 
@@ -28,7 +29,7 @@ def phases(env: MultiTrial) -> dict[str, Callable[[Any, Any], Any]]:
         return game.step_world(key, state.latent, state.world, state.clock.step, stay)
 
     return {
-        "random words": lambda key, state: jax.random.bits(key, (128,)),
+        "random words": lambda key, state: draw_words(key, (128,)),
         "randomness, movement, dynamics": world,
         "views": lambda key, state: game.observe(state.world, state.clock),
         "whole step": lambda key, state: env.step(key, state, stay)[:4],

@@ -51,7 +51,7 @@ CASES = {
         },
         24,
         130,
-        7,
+        10,
     ),
     "harvest": Case("harvest", {"num_trials": 2, "trial_length": 61}, 2, 130, 5),
     "harvest_small": Case(

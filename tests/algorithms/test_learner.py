@@ -92,7 +92,7 @@ def test_the_recurrent_state_learns_to_explore_and_exploit():
 
 def test_an_agent_that_is_told_the_rules_need_not_explore():
     learner = make_probe_learner(probes.HiddenArm(1, 5), 3, 7, memory="none", told_rules=True)
-    _, history = learn(learner, 60)
+    _, history = learn(learner, 120)
     assert (mean_of_last(history, "return_by_trial") > 0.9 * 7).all()
 
 

@@ -156,6 +156,8 @@ def test_figures_of_a_real_game_agree_with_one_another():
     assert found["best_stage_share"] > 0.1 < found["too_early_share"]
     assert (team["apples"] + team["rotted"] <= 19 + team["regrown"] + 1e-3).all()
     np.testing.assert_allclose(team["rotted"], np.round(team["rotted"]), atol=1e-3)
-    np.testing.assert_array_equal(team["zap_hits"], team["zapped"])
+    # two beams may hit the same agent
+    assert (team["zap_hits"] >= team["zapped"]).all()
+    assert team["zap_hits"].sum() == pytest.approx(team["zapped"].sum(), rel=0.05)
     assert 0 < found["payoffs_known_by_trial"][0] < found["payoffs_known_by_trial"][1] <= 1
     assert found["orchard_lifetime"] <= 60

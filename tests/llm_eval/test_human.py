@@ -52,13 +52,13 @@ class Typed:
 
 
 def step_of(name: str, steps: int = 6) -> StepRecord:
-    """A person's step in a game of some steps."""
+    """The last step at which a person was asked in a game of some steps."""
     env = make(name, num_trials=2, trial_length=25)
     records: list[StepRecord] = []
     players: list[Seated] = [Human(Scripted(wander), env, recorder=records.append)]
     players += [LanguageModel(Scripted(reads), env, seat) for seat in range(1, env.num_agents)]
     games.play(Table(env, jax.random.key(3), env.problem(906)), players, steps)
-    return records[-1]
+    return [record for record in records if record.prompt][-1]
 
 
 def press(*keys: str, game: str = "cleanup", text: str = "Look.") -> tuple[Reply, str]:

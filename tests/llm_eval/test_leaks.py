@@ -22,7 +22,7 @@ from llm_eval.prompts.user import step_message
 from llm_eval.records import StepRecord
 from llm_eval.replies import ACTIONS
 from llm_eval.views.witness import Witness, watch
-from osj_envs.grid.codes import Item
+from osj_envs.grid.codes import Action, Item
 from osj_envs.harvest.constants import Lost
 from osj_envs.seats import SeatView
 from osj_envs.trials import MultiTrial
@@ -33,25 +33,31 @@ STEPS, LENGTH = 90, 50
 PLAYERS = {"cleanup": "cleaner", "harvest": "greedy"}
 
 
-def plan_of(env: MultiTrial, latent: Any) -> tuple[list[list[int]], Any]:
+Plan = dict[tuple[int, int], list[int]]
+"""All seats' actions by trial and step; a trial may end early."""
+
+
+def plan_of(env: MultiTrial, latent: Any) -> tuple[Plan, Any]:
     """Actions of scripted players with some chance moves, and all seats' records at the end."""
     policy = baselines.registry.make(PLAYERS[env.name], env)
     act = jax.jit(policy.act)
     table, rng = Table(env, jax.random.key(2), latent), np.random.default_rng(2)
     carries = [policy.initial_carry(jax.random.key(s)) for s in range(env.num_agents)]
-    plan = []
+    plan: Plan = {}
     for step in range(STEPS):
         keys = jax.random.split(jax.random.key(step), env.num_agents)
         acted = [act(*each) for each in zip(carries, table.views(), keys, strict=True)]
         carries = [carry for carry, _ in acted]
         chance = rng.integers(0, env.num_actions, env.num_agents)
         wanted = [int(decision.action) for _, decision in acted]
-        plan.append(np.where(rng.random(env.num_agents) < 0.15, chance, wanted).tolist())
-        table.step(plan[-1])
+        clock = table.state.clock
+        acts = np.where(rng.random(env.num_agents) < 0.15, chance, wanted).tolist()
+        plan[int(clock.trial), int(clock.step)] = acts
+        table.step(acts)
     return plan, jax.device_get(table.evidence)
 
 
-def replay(env: MultiTrial, latent: Any, plan: list[list[int]]) -> list[StepRecord]:
+def replay(env: MultiTrial, latent: Any, plan: Plan) -> list[StepRecord]:
     """The same actions by language models; all that they were shown."""
     records: list[StepRecord] = []
 
@@ -59,9 +65,9 @@ def replay(env: MultiTrial, latent: Any, plan: list[list[int]]) -> list[StepReco
         def script(request: Request) -> str:
             if request.tags["kind"] == "rewrite":
                 return wander(request)
-            step = request.tags["trial"] * LENGTH + request.tags["step"]
-            reply = json.loads(wander(request))
-            return json.dumps(reply | {"action": ACTIONS[env.name][plan[step][seat]]})
+            at = request.tags["trial"], request.tags["step"]
+            action = plan[at][seat] if at in plan else Action.STAY
+            return json.dumps(json.loads(wander(request)) | {"action": ACTIONS[env.name][action]})
 
         return script
 

@@ -218,7 +218,7 @@ def test_a_frozen_agent_is_not_asked() -> None:
     env = make("harvest", num_agents=2)
     table = Table(env, jax.random.key(0), env.problem(0))
     agents = table.state.world.agents
-    position = agents.position.at[0].set(agents.position[1] + np.array([1, 0]))
+    position = np.array([[8, 7], [7, 7]])
     agents = agents.replace(position=position, heading=agents.heading.at[0].set(0))
     table.state = table.state.replace(world=table.state.world.replace(agents=agents))
     table.observation = env.game.observe(table.state.world, table.state.clock)
