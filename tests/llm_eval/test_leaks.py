@@ -100,7 +100,7 @@ def other_rules(name: str, rules: Any, evidence: Any, rng: np.random.Generator) 
 @pytest.mark.parametrize("name", GAMES)
 def test_what_nobody_experienced_changes_no_prompt(name: str) -> None:
     env = make(name, num_trials=2, trial_length=LENGTH)
-    latent = env.problem(906)
+    latent = env.problem(907)
     plan, evidence = plan_of(env, latent)
     hidden, known = other_rules(name, latent.rules, evidence, np.random.default_rng(0))
     shown = replay(env, latent, plan)
